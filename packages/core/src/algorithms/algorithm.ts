@@ -1,0 +1,40 @@
+/** The shape that the three algorithms share, so that `evaluate` and `adjust` are written once. Every function is pure. */
+import type { Mark } from '../store.js';
+import type { Change } from './state.js';
+
+/** What a limit reports after a step. */
+export interface Numbers {
+  readonly remaining: number;
+  readonly resetAfterMs: number;
+  readonly moreAfterMs: number;
+}
+
+/** A charge that was made: the ledger as it then is, what to store, and where the charge lies. */
+export interface Charged<View> {
+  readonly view: View;
+  readonly change: Change;
+  readonly mark: Mark;
+}
+
+/** What a refund gave back, in whole units of cost, and what to store; `change` is undefined when nothing was given back. */
+export interface GivenBack {
+  readonly givenBack: number;
+  readonly change: Change | undefined;
+}
+
+export interface Algorithm<Rule, State, View> {
+  /** The ledger as it is judged at `now`: expired, or waiting for a clock that is a little behind, or moved with one that is far behind. */
+  view(state: State | undefined, rule: Rule, now: number): View;
+  /** Does `cost` fit beside what is used, with `holdBack` kept free? */
+  admits(view: View, rule: Rule, cost: number, holdBack: number): boolean;
+  /** The least wait after which `cost` fits; only asked when it does not fit now and `cost <= limit - holdBack`. */
+  waitMs(view: View, rule: Rule, cost: number, holdBack: number): number;
+  numbers(view: View, rule: Rule, holdBack: number): Numbers;
+  /** Adds `cost` > 0, which was found to fit (or which nothing refuses). */
+  charge(view: View, rule: Rule, cost: number, newId: () => number): Charged<View>;
+  /** The move to store when nothing is charged; undefined when the ledger did not move. */
+  move(view: View, newId: () => number): Change | undefined;
+  /** How much a charge that nothing refuses may still add, in whole units: up to twice the limit. */
+  roomToSettle(view: View, rule: Rule): number;
+  giveBack(view: View, rule: Rule, charged: number, mark: Mark, amount: number): GivenBack;
+}

@@ -1,0 +1,106 @@
+/**
+ * Sliding window log: at most `limit` cost in any interval of `windowMs`, exactly.
+ *
+ * ```
+ * limit 3 per 10 s                           a charge at t counts while now - t < window: in (now - window, now]
+ * 0    4   8    10   14                      at 10 the charge of 0 no longer counts
+ * x----x---x----|x---|                       refused at 9: retryAfter = 0 + 10 - 9 = 1 s
+ * ```
+ *
+ * Each charge is one entry whatever its cost. The waits ask for the time of the unit that has to expire first, which a
+ * store answers by search (`timeOfUnit`), never by walking the entries.
+ */
+import type { SlidingWindowLogRule } from '../rule.js';
+import type { Mark } from '../store.js';
+import type { Algorithm, Charged, GivenBack, Numbers } from './algorithm.js';
+import type { LogChange, LogState } from './state.js';
+import { MAX, STEP_BACK_MS } from './time.js';
+
+/** The log as it is judged at `at`, a time in stored coordinates (before the pending shift). */
+export interface LogView {
+  readonly log: LogState | undefined;
+  /** `now`, or the newest entry's time when the clock is behind it. */
+  readonly at: number;
+  /** How far the clock is behind the anchor, when that is little. */
+  readonly behindMs: number;
+  /** How much earlier every entry moves, when the clock is far behind. */
+  readonly shiftMs: number;
+  readonly used: number;
+  /** Cost just charged at `at`, not in `log` yet. */
+  readonly appended: number;
+}
+
+function view(log: LogState | undefined, rule: SlidingWindowLogRule, now: number): LogView {
+  if (log === undefined) return { log, at: now, behindMs: 0, shiftMs: 0, used: 0, appended: 0 };
+  const back = Math.max(0, log.newestAt - now);
+  const at = now + back;
+  const far = back > STEP_BACK_MS;
+  return { log, at, behindMs: far ? 0 : back, shiftMs: far ? back : 0, used: log.usedAfter(at - rule.windowMs), appended: 0 };
+}
+
+function admits(view: LogView, rule: SlidingWindowLogRule, cost: number, holdBack: number): boolean {
+  return cost <= rule.limit - holdBack - view.used;
+}
+
+/** The least wait after which at least `amount` of what is used no longer counts; 0 when `amount` is 0. */
+function waitUntilFreed(view: LogView, rule: SlidingWindowLogRule, amount: number): number {
+  if (amount <= 0) return 0;
+  const stored = view.used - view.appended;
+  const at = view.log !== undefined && amount <= stored ? view.log.timeOfUnit(amount, view.at - rule.windowMs) : view.at;
+  return at + rule.windowMs - view.at + view.behindMs;
+}
+
+function waitMs(view: LogView, rule: SlidingWindowLogRule, cost: number, holdBack: number): number {
+  return waitUntilFreed(view, rule, cost - (rule.limit - holdBack - view.used));
+}
+
+function numbers(view: LogView, rule: SlidingWindowLogRule, holdBack: number): Numbers {
+  const budget = rule.limit - holdBack;
+  const over = Math.max(0, view.used - budget);
+  return {
+    remaining: Math.max(0, budget - view.used),
+    resetAfterMs: waitUntilFreed(view, rule, view.used),
+    moreAfterMs: view.used > 0 && budget > 0 ? waitUntilFreed(view, rule, over + 1) : 0,
+  };
+}
+
+function charge(view: LogView, _rule: SlidingWindowLogRule, cost: number, newId: () => number): Charged<LogView> {
+  const { log, shiftMs } = view;
+  const at = view.at - shiftMs;
+  const change: LogChange = { create: log === undefined ? newId() : undefined, shiftMs, append: { at, cost } };
+  return {
+    view: { ...view, used: view.used + cost, appended: cost },
+    change,
+    mark: { id: log?.id ?? (change.create as number), at, position: log?.nextPosition ?? 0 },
+  };
+}
+
+function move(view: LogView): LogChange | undefined {
+  return view.shiftMs > 0 ? { shiftMs: view.shiftMs } : undefined;
+}
+
+function roomToSettle(view: LogView, rule: SlidingWindowLogRule): number {
+  return Math.max(0, Math.min(2 * rule.limit, MAX) - view.used);
+}
+
+/** From that entry, while it counts. */
+function giveBack(view: LogView, rule: SlidingWindowLogRule, charged: number, mark: Mark, amount: number): GivenBack {
+  const none: GivenBack = { givenBack: 0, change: undefined };
+  if (view.log === undefined || view.log.id !== mark.id) return none;
+  const entry = view.log.entry(mark.position);
+  if (entry === undefined || entry.at <= view.at - rule.windowMs) return none;
+  const givenBack = Math.min(amount, charged, entry.kept);
+  if (givenBack === 0) return none;
+  return { givenBack, change: { shiftMs: 0, giveBack: { position: mark.position, amount: givenBack } } };
+}
+
+export const slidingWindowLogAlgorithm: Algorithm<SlidingWindowLogRule, LogState, LogView> = {
+  view,
+  admits,
+  waitMs,
+  numbers,
+  charge,
+  move,
+  roomToSettle,
+  giveBack,
+};

@@ -1,0 +1,134 @@
+/**
+ * Token bucket: `capacity` tokens, refilled continuously at `refillTokens` per `refillMs`. Kept as a debt, so that an
+ * unknown ledger is a full bucket and no time passes in fractions.
+ *
+ * ```
+ * debt(now) = max(0, debt0 - (now - t0) * refillTokens)      in units of 1/refillMs token
+ * admits c  = debt(now) <= (capacity - holdBack - c) * refillMs
+ * charge c  : debt0 := debt(now) + c * refillMs, t0 := now
+ * ```
+ *
+ * Bound in any interval: capacity + elapsed * refillTokens / refillMs. ("3 per minute" as a bucket of 3 admits the 4th
+ * after 20 s; choose a window where that is not meant.)
+ * Source: the leaky bucket as a meter, ITU-T I.371 annex A, with the level counted in whole parts of a token.
+ */
+import type { TokenBucketRule } from '../rule.js';
+import type { Mark } from '../store.js';
+import type { Algorithm, Charged, GivenBack, Numbers } from './algorithm.js';
+import type { BucketState } from './state.js';
+import { ceilDiv, floorDiv, MAX, STEP_BACK_MS } from './time.js';
+
+/** The bucket as it is judged at `at`. */
+export interface BucketView {
+  readonly kind: 'fresh' | 'current' | 'moved';
+  /** The instant of evaluation: `now`, or the anchor when the clock is a little behind it. */
+  readonly at: number;
+  /** How far the clock is behind the anchor: every finite wait > 0 is that much longer. */
+  readonly behindMs: number;
+  /** debt(at), units of 1/refillMs token. */
+  readonly debt: number;
+  readonly charged: number;
+  readonly id: number;
+  readonly state: BucketState | undefined;
+}
+
+/** debt0 less what has come back in `elapsedMs`, compared by division because the product may pass 2^53. */
+function debtAfter(debt: number, elapsedMs: number, refillTokens: number): number {
+  return elapsedMs >= ceilDiv(debt, refillTokens) ? 0 : debt - elapsedMs * refillTokens;
+}
+
+function view(state: BucketState | undefined, rule: TokenBucketRule, now: number): BucketView {
+  if (state === undefined) return { kind: 'fresh', at: now, behindMs: 0, debt: 0, charged: 0, id: 0, state };
+  const behindMs = state.at - now;
+  if (behindMs > STEP_BACK_MS) {
+    return { kind: 'moved', at: now, behindMs: 0, debt: state.debt, charged: 0, id: 0, state };
+  }
+  const at = behindMs > 0 ? state.at : now;
+  return {
+    kind: 'current',
+    at,
+    behindMs: Math.max(0, behindMs),
+    debt: debtAfter(state.debt, at - state.at, rule.refillTokens),
+    charged: state.charged,
+    id: state.id,
+    state,
+  };
+}
+
+function admits(view: BucketView, rule: TokenBucketRule, cost: number, holdBack: number): boolean {
+  const free = rule.capacity - holdBack - cost;
+  return free >= 0 && view.debt <= free * rule.refillMs;
+}
+
+/** The least wait until the debt is at most `level`; 0 when it is already. */
+function waitUntilDebt(view: BucketView, rule: TokenBucketRule, level: number): number {
+  return view.debt <= level ? 0 : ceilDiv(view.debt - level, rule.refillTokens) + view.behindMs;
+}
+
+function waitMs(view: BucketView, rule: TokenBucketRule, cost: number, holdBack: number): number {
+  return waitUntilDebt(view, rule, (rule.capacity - holdBack - cost) * rule.refillMs);
+}
+
+function numbers(view: BucketView, rule: TokenBucketRule, holdBack: number): Numbers {
+  const budget = rule.capacity - holdBack;
+  // Whole free tokens: what is partly owed is not free.
+  const remaining = Math.max(0, budget - ceilDiv(view.debt, rule.refillMs));
+  const levelForMore = budget - remaining - 1;
+  return {
+    remaining,
+    resetAfterMs: waitUntilDebt(view, rule, 0),
+    moreAfterMs: levelForMore < 0 ? 0 : waitUntilDebt(view, rule, levelForMore * rule.refillMs),
+  };
+}
+
+function charge(view: BucketView, rule: TokenBucketRule, cost: number, newId: () => number): Charged<BucketView> {
+  const keepsId = view.kind === 'current' && cost <= MAX - view.charged;
+  const id = keepsId ? view.id : newId();
+  const charged = keepsId ? view.charged + cost : cost;
+  const state: BucketState = { debt: view.debt + cost * rule.refillMs, at: view.at, charged, id };
+  return {
+    view: { kind: 'current', at: view.at, behindMs: view.behindMs, debt: state.debt, charged, id, state },
+    change: state,
+    mark: { id, at: view.at, position: charged },
+  };
+}
+
+function move(view: BucketView, newId: () => number): BucketState | undefined {
+  return view.kind === 'moved' ? { debt: view.debt, at: view.at, charged: 0, id: newId() } : undefined;
+}
+
+/** Up to a debt of min(2 x capacity, floor((2^53-1) / refillMs)) whole tokens. */
+function roomToSettle(view: BucketView, rule: TokenBucketRule): number {
+  const most = Math.min(2 * rule.capacity, floorDiv(MAX, rule.refillMs)) * rule.refillMs;
+  return view.debt >= most ? 0 : floorDiv(most - view.debt, rule.refillMs);
+}
+
+/**
+ * What refill has already returned, or could not have returned, is never given twice. Of the charge's units at most
+ * `charged - refilled since` are still owed; the last charges are paid back last, so what was charged since may not be
+ * touched either: the larger of the two claims, capped by the debt.
+ */
+function giveBack(view: BucketView, rule: TokenBucketRule, charged: number, mark: Mark, amount: number): GivenBack {
+  const none: GivenBack = { givenBack: 0, change: undefined };
+  if (view.kind !== 'current' || view.id !== mark.id || view.state === undefined) return none;
+  const { refillMs, refillTokens } = rule;
+  const notRefilled = debtAfter(charged * refillMs, Math.max(0, view.at - mark.at), refillTokens);
+  const chargedSince = view.charged - mark.position;
+  const notCoveredSince = chargedSince > floorDiv(view.debt, refillMs) ? 0 : view.debt - chargedSince * refillMs;
+  const units = Math.min(Math.min(amount, charged) * refillMs, Math.max(notRefilled, notCoveredSince), view.debt);
+  if (units === 0) return none;
+  // The anchor stays: taking the units off the stored debt takes exactly as much off debt(now), which holds at least as many.
+  const state: BucketState = { ...view.state, debt: view.state.debt - units };
+  return { givenBack: floorDiv(units, refillMs), change: state };
+}
+
+export const tokenBucketAlgorithm: Algorithm<TokenBucketRule, BucketState, BucketView> = {
+  view,
+  admits,
+  waitMs,
+  numbers,
+  charge,
+  move,
+  roomToSettle,
+  giveBack,
+};
