@@ -1,0 +1,1 @@
+console.log('No benchmark has been written yet.');
