@@ -1,0 +1,25 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { KnipConfig } from 'knip';
+
+/** A package that is only announced (`export {};`) uses nothing yet, so there is nothing to find in it. */
+const announced = readdirSync('packages').filter((name) => {
+  const index = `packages/${name}/src/index.ts`;
+  return existsSync(index) && readFileSync(index, 'utf8').trim() === 'export {};';
+});
+const benchmarksWritten = readdirSync('benchmarks').filter((name) => name.endsWith('.ts')).length > 1;
+
+const config: KnipConfig = {
+  ignoreExportsUsedInFile: true,
+  rules: { types: 'off', enumMembers: 'off' },
+  ignoreBinaries: ['apt-get'],
+  ignoreWorkspaces: [...announced.map((name) => `packages/${name}`), ...(benchmarksWritten ? [] : ['benchmarks'])],
+  workspaces: {
+    '.': { entry: ['scripts/*.ts', 'tests/**/*.test.ts'], project: ['scripts/**/*.ts', 'tests/**/*.ts', '*.ts'] },
+    'packages/*': {
+      entry: ['test/**/*.test.ts', 'test/**/*.worker.ts', 'test-d/**/*.ts'],
+      project: ['src/**/*.ts', 'test/**/*.ts', 'test-d/**/*.ts'],
+    },
+  },
+};
+
+export default config;

@@ -1,0 +1,22 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+/**
+ * What judges a mutant: the tests of core, and of memory, which runs the published suite on core's algorithms.
+ * Mutants live in a copy of the house whose `node_modules` still point at the original, hence the aliases.
+ */
+const alias = readdirSync('packages')
+  .filter((name) => existsSync(`packages/${name}/src/index.ts`))
+  .map((name) => ({ find: new RegExp(`^@limiter/${name}$`), replacement: resolve(`packages/${name}/src/index.ts`) }));
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    include: ['packages/{core,memory}/test/**/*.test.ts'],
+    exclude: ['**/*.slow.test.ts', '**/docs*.test.ts'],
+    pool: 'forks',
+    testTimeout: 30_000,
+    bail: 1,
+  },
+});
