@@ -77,6 +77,8 @@ export interface AdjustStep {
   /** Leave a marker for `ttlMs`; when one of this `key` is there already, do nothing and answer `closed: true`. `slot` as in Ledger. */
   readonly once?: { readonly key: string; readonly ttlMs: number; readonly slot?: string | undefined } | undefined;
   readonly onFailure?: Failure | undefined;
+  /** `fallback`: the charges were made in the fallback's ledgers, so they are adjusted there. Stores ignore it, decorators read it. */
+  readonly by?: 'fallback' | undefined;
 }
 
 /** Forget these ledgers: exactly these keys, no pattern. */
@@ -90,6 +92,8 @@ export type Step = AskStep | AdjustStep | ResetStep;
 /** One limit's answer. `admits` and `retryAfterMs` are judged before the charge, the rest after it. */
 export interface Verdict {
   readonly admits: boolean;
+  /** Refused, and with `holdBack` 0 it would have admitted: less important work is being shed. */
+  readonly heldBack: boolean;
   /** Was this limit charged its cost? (false in a peek, a denial, at cost 0.) */
   readonly charged: boolean;
   /** The largest cost admissible now, after this step. */
