@@ -12,6 +12,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   redis: ['core', 'redis-lua'],
   upstash: ['core', 'redis-lua'],
   'store-suite': ['core'],
+  'test-servers': [],
   http: ['core'],
   client: ['core'],
   policy: ['core'],
