@@ -103,7 +103,7 @@ describe('the packages know each other in one direction only', () => {
     expect(core?.imports.filter(({ specifier }) => !isRelative(specifier)).map(say)).toEqual([]);
   });
 
-  describe.each(packages)('@limiter/$name', (p) => {
+  describe.each(packages.map((p) => [p.name, p] as const))('@limiter/%s', (_name, p) => {
     it('imports only the neighbours that its arrows allow', () => {
       const wrong = foreign(p).filter(({ specifier }) => {
         const to = neighbour(specifier);
