@@ -17,7 +17,7 @@ describe('the house keeps its own word', () => {
     },
   );
 
-  it.each(['README.md', 'CONTRIBUTING.md', '.ci/run'])(
+  it.each(['README.md', 'CONTRIBUTING.md', '.ci/run'].filter(exists))(
     '%s speaks of one pnpm version, the one in package.json',
     (file) => {
       const named = read(file).match(/pnpm@[\d.]+\d/g) ?? [];

@@ -1,3 +1,3 @@
 import { library } from '../../tsdown.base.ts';
 
-export default library({ index: 'src/index.ts' });
+export default library({ index: 'src/index.ts' }, 'node');
