@@ -33,7 +33,12 @@ export interface Evaluation {
  * @param states what is stored for each charge's ledger, in order; undefined when nothing is.
  * @param newId a number that no ledger of this store has had before; called once for each ledger that is created, opened or moved.
  */
-export function evaluate(step: AskStep, states: readonly (LedgerState | undefined)[], now: number, newId: () => number): Evaluation {
+export function evaluate(
+  step: AskStep,
+  states: readonly (LedgerState | undefined)[],
+  now: number,
+  newId: () => number,
+): Evaluation {
   const consume = step.op === 'consume';
   const views: unknown[] = [];
   const admitted: boolean[] = [];
@@ -76,6 +81,7 @@ function judge(
   return {
     verdict: {
       admits,
+      heldBack: !admits && holdBack > 0 && algorithm.admits(view, rule, cost, 0),
       charged: charged !== undefined,
       remaining: numbers.remaining,
       retryAfterMs: admits ? 0 : retryAfterMs(charge, view),
@@ -103,7 +109,12 @@ export interface Adjusting {
  * One ledger's part of a refund or settle at `now`. Giving back moves no anchor and stores no move. Charging more is a new
  * charge at `now` that nothing refuses, cut at twice the limit; what was cut is reported.
  */
-export function adjust(adjustment: Adjustment, state: LedgerState | undefined, now: number, newId: () => number): Adjusting {
+export function adjust(
+  adjustment: Adjustment,
+  state: LedgerState | undefined,
+  now: number,
+  newId: () => number,
+): Adjusting {
   const { rule, amount } = adjustment;
   const algorithm = algorithms[rule.algorithm];
   const view = algorithm.view(state, rule, now);
@@ -121,7 +132,10 @@ export function adjust(adjustment: Adjustment, state: LedgerState | undefined, n
  * The instant from which a window or bucket may be forgotten: its budget is full again (a window: has ended), under `rule`,
  * which wrote it. For a log it is the newest entry's time + windowMs.
  */
-export function fullAgainAt(rule: Exclude<Rule, { algorithm: 'sliding-window-log' }>, state: WindowState | BucketState): number {
+export function fullAgainAt(
+  rule: Exclude<Rule, { algorithm: 'sliding-window-log' }>,
+  state: WindowState | BucketState,
+): number {
   if (rule.algorithm === 'fixed-window') return (state as WindowState).start + rule.windowMs;
   const bucket = state as BucketState;
   return bucket.at + ceilDiv(bucket.debt, rule.refillTokens);

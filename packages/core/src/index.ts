@@ -1,8 +1,45 @@
 /** The public face of @limiter/core; reading it is reading the API. */
 export type { Algorithm, Charged, GivenBack, Numbers } from './algorithms/algorithm.js';
 export type { BucketState, Change, LedgerState, LogChange, LogState, WindowState } from './algorithms/state.js';
+export type { DecidedBy, Decision, LimitStatus, Reason } from './decision.js';
+export { type Duration, parseDuration, parseRate, type Rate } from './duration.js';
 export { LimiterError, type LimiterErrorCode } from './errors.js';
 export { type Adjusting, adjust, algorithms, type Evaluation, evaluate, fullAgainAt } from './evaluate.js';
+export {
+  type Amount,
+  type ByTier,
+  type FixedWindowOptions,
+  fixedWindow,
+  type Limit,
+  type LimitData,
+  type LimitOptions,
+  type Mode,
+  type Refill,
+  type Reserve,
+  slidingWindowLog,
+  type TokenBucketOptions,
+  tokenBucket,
+  type WindowOptions,
+} from './limit.js';
+export type {
+  Adjustments,
+  Args,
+  Call,
+  Cost,
+  FailureOptions,
+  Fallback,
+  Judged,
+  Limiter,
+  LimiterOptions,
+  Names,
+  NeverFails,
+  NoFailure,
+  Once,
+  Part,
+  ResetOptions,
+  Subject,
+  SyncLimiter,
+} from './limiter-types.js';
 export {
   type AlgorithmName,
   type FixedWindowRule,

@@ -74,8 +74,11 @@ export interface Adjustment {
 export interface AdjustStep {
   readonly op: 'adjust';
   readonly adjustments: readonly Adjustment[];
-  /** Leave a marker for `ttlMs`; when one of this `key` is there already, do nothing and answer `closed: true`. `slot` as in Ledger. */
-  readonly once?: { readonly key: string; readonly ttlMs: number; readonly slot?: string | undefined } | undefined;
+  /**
+   * Leave a marker for `ttlMs`; when one of this `key` is there already, do nothing and answer `closed: true`. The marker lies in the slot
+   * of `beside`, one of the receipt's ledgers.
+   */
+  readonly once?: { readonly key: string; readonly ttlMs: number; readonly beside: Ledger } | undefined;
   readonly onFailure?: Failure | undefined;
   /** `fallback`: the charges were made in the fallback's ledgers, so they are adjusted there. Stores ignore it, decorators read it. */
   readonly by?: 'fallback' | undefined;
@@ -170,7 +173,13 @@ export type Outcome = AskOutcome | AdjustOutcome | ResetOutcome | FaultOutcome;
 /** The outcomes that answer a step of type S. */
 export type OutcomeOf<S extends Step> =
   | FaultOutcome
-  | (S extends AskStep ? AskOutcome : S extends AdjustStep ? AdjustOutcome : S extends ResetStep ? ResetOutcome : never);
+  | (S extends AskStep
+      ? AskOutcome
+      : S extends AdjustStep
+        ? AdjustOutcome
+        : S extends ResetStep
+          ? ResetOutcome
+          : never);
 
 /** What a store says of itself. A limiter that needs more is refused at construction. */
 export interface Traits {

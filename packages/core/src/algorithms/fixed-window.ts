@@ -44,7 +44,13 @@ function view(state: WindowState | undefined, rule: FixedWindowRule, now: number
     const start = windowStart(rule, now);
     return { kind: 'moved', start, used: state.used, id: 0, endsInMs: start + rule.windowMs - now };
   }
-  return { kind: 'current', start: state.start, used: state.used, id: state.id, endsInMs: state.start + rule.windowMs - now };
+  return {
+    kind: 'current',
+    start: state.start,
+    used: state.used,
+    id: state.id,
+    endsInMs: state.start + rule.windowMs - now,
+  };
 }
 
 function admits(view: WindowView, rule: FixedWindowRule, cost: number, holdBack: number): boolean {

@@ -35,7 +35,14 @@ function view(log: LogState | undefined, rule: SlidingWindowLogRule, now: number
   const back = Math.max(0, log.newestAt - now);
   const at = now + back;
   const far = back > STEP_BACK_MS;
-  return { log, at, behindMs: far ? 0 : back, shiftMs: far ? back : 0, used: log.usedAfter(at - rule.windowMs), appended: 0 };
+  return {
+    log,
+    at,
+    behindMs: far ? 0 : back,
+    shiftMs: far ? back : 0,
+    used: log.usedAfter(at - rule.windowMs),
+    appended: 0,
+  };
 }
 
 function admits(view: LogView, rule: SlidingWindowLogRule, cost: number, holdBack: number): boolean {
@@ -46,7 +53,8 @@ function admits(view: LogView, rule: SlidingWindowLogRule, cost: number, holdBac
 function waitUntilFreed(view: LogView, rule: SlidingWindowLogRule, amount: number): number {
   if (amount <= 0) return 0;
   const stored = view.used - view.appended;
-  const at = view.log !== undefined && amount <= stored ? view.log.timeOfUnit(amount, view.at - rule.windowMs) : view.at;
+  const at =
+    view.log !== undefined && amount <= stored ? view.log.timeOfUnit(amount, view.at - rule.windowMs) : view.at;
   return at + rule.windowMs - view.at + view.behindMs;
 }
 

@@ -1,0 +1,46 @@
+/** Who is asking: a call's subject, checked against the axes that the limits name. */
+import { LimiterError, shown } from './errors.js';
+import type { PlannedLimit } from './plan.js';
+
+/** Checks a subject once a call. @throws LimiterError ERR_LIMITER_SUBJECT */
+export function checkSubject(axes: readonly string[], subject: unknown): void {
+  if (axes.length === 1 && axes[0] === 'subject') {
+    if (typeof subject !== 'string')
+      throw new LimiterError('ERR_LIMITER_SUBJECT', `subject must be a string, got ${shown(subject)}`);
+    return;
+  }
+  if (typeof subject !== 'object' || subject === null || Array.isArray(subject)) {
+    const rule =
+      axes.length === 0
+        ? 'subject must be {} (every limit is by "*")'
+        : `subject must be a record of the axes ${axes.join(', ')}`;
+    throw new LimiterError('ERR_LIMITER_SUBJECT', `${rule}, got ${shown(subject)}`);
+  }
+  for (const axis of axes) {
+    const value: unknown = Object.hasOwn(subject, axis) ? (subject as Record<string, unknown>)[axis] : undefined;
+    if (typeof value !== 'string' && value !== null) {
+      throw new LimiterError(
+        'ERR_LIMITER_SUBJECT',
+        `subject.${axis} must be a string, or null where it does not apply, got ${shown(value)}`,
+      );
+    }
+  }
+}
+
+/** The values of a limit's axes in its own order; undefined when one does not apply, so that the limit is skipped. */
+export function axisValues(limit: PlannedLimit, subject: unknown): readonly string[] | undefined {
+  if (typeof subject === 'string') return limit.axes.length === 0 ? [] : [subject];
+  const record = subject as Record<string, string | null>;
+  const values: string[] = [];
+  for (const axis of limit.axes) {
+    const value = record[axis];
+    if (typeof value !== 'string') return undefined;
+    values.push(value);
+  }
+  return values;
+}
+
+/** How a status shows its key: the value of a single axis as it is, several as a JSON list, '' for everybody. */
+export function shownKey(values: readonly string[]): string {
+  return values.length === 1 ? (values[0] as string) : values.length === 0 ? '' : JSON.stringify(values);
+}
