@@ -21,7 +21,9 @@ export type LimiterErrorCode =
   | 'ERR_LIMITER_FAILURE_POLICY'
   | 'ERR_LIMITER_CLOCK'
   | 'ERR_LIMITER_CLOSED'
-  | 'ERR_LIMITER_CROSS_SLOT';
+  | 'ERR_LIMITER_CROSS_SLOT'
+  | 'ERR_LIMITER_CLIENT'
+  | 'ERR_LIMITER_SCHEMA';
 
 /**
  * A mistake in how the library is used, or, where `onStoreFailure: 'throw'` was chosen, a store that failed. Nothing was charged.

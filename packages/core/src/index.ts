@@ -57,6 +57,7 @@ export type {
   AskOutcome,
   AskStep,
   Charge,
+  DeadlineSignal,
   Failure,
   Fault,
   FaultOutcome,

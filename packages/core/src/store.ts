@@ -198,10 +198,19 @@ export interface Traits {
   readonly instances?: number | undefined;
 }
 
+/** A signal that says when it will abort, so that a store can tell its server: a step that arrives later is not carried out. */
+export interface DeadlineSignal extends AbortSignal {
+  /** On the clock of `performance.now()`, in ms. */
+  readonly deadlineAt?: number | undefined;
+}
+
 export interface Store {
   readonly traits: Traits;
-  /** One outcome per step, in order. When `signal` aborts, steps that were not sent never will be. */
-  run(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]>;
+  /**
+   * One outcome per step, in order. When `signal` aborts, steps that were not sent never will be, and are answered
+   * `unreachable` at once; steps that were sent are still answered by what really happened.
+   */
+  run(steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]>;
   runSync?(step: Step): Outcome;
   /** Ends what the store itself opened (connections, files), nothing else. */
   close?(): Promise<void>;
