@@ -1,0 +1,110 @@
+/**
+ * A deadline for every question: whatever the store does, the caller has an answer in time.
+ *
+ * ```
+ * 0                      timeoutMs
+ * |-- run ---------------|  the answer, if it is there (a stalled event loop gets a turn to read it first)
+ *                        |  else: signal aborts, one turn, then a fault for each step:
+ *                        |       'unreachable' where the store says that it never sent the step, else 'unknown-outcome'
+ *                        |------- late answer: admitted? 'allow' keeps the charge, the other words give it back
+ * ```
+ *
+ * A step that timed out is never sent again. What an adjust or reset did late cannot be taken back.
+ */
+import type { Outcome, Step, Store } from '../store.js';
+import { answersOfError, checked, faultAll, guardSync, markGuarded } from './answers.js';
+import { type Decorated, decorate } from './decorate.js';
+import { createExpiry, type Waiting } from './expiry.js';
+import { judgeLateAnswer } from './late-answer.js';
+import { type LateAnswerEvent, safely } from './observe.js';
+import { LONGEST_TIMER_MS, wholeNumber } from './options.js';
+import { monotonicNow } from './time.js';
+
+export interface DeadlineOptions {
+  /** 1 .. 2^31-1 ms. From the call of `run` to its answer, whatever happens in between; a stalled event loop adds its stall. */
+  readonly timeoutMs: number;
+  /** Late answers that had admitted something. An error in it is dropped. */
+  readonly onEvent?: ((event: LateAnswerEvent) => void) | undefined;
+  /** A clock in ms that never steps back; default `performance.now`. */
+  readonly now?: (() => number) | undefined;
+}
+
+/**
+ * Answers every `run` within `timeoutMs`. Also the place where a store that throws, rejects or answers nonsense is made to
+ * keep the contract: each is an 'unknown-outcome' fault; only a LimiterError (a mistake) passes through.
+ *
+ * One timer for all calls, which keeps nobody alive. `runSync` cannot be interrupted and gets no deadline.
+ *
+ * @throws LimiterError ERR_LIMITER_NUMBER when timeoutMs is out of range
+ * @example
+ * const bounded = withDeadline(redisStore(client), { timeoutMs: 50 });
+ */
+export function withDeadline<S extends Store>(store: S, options: DeadlineOptions): Decorated<S> {
+  const timeoutMs = wholeNumber('timeoutMs', options.timeoutMs, 1, LONGEST_TIMER_MS);
+  const now = options.now ?? monotonicNow;
+  const tell = safely(options.onEvent as Parameters<typeof safely>[0]);
+  const expiry = createExpiry(timeoutMs, now);
+
+  function run(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
+    return new Promise((resolve, reject) => {
+      const askedAt = now();
+      let open = true;
+      const waiting: Waiting = {
+        giveUp() {
+          open = false;
+          resolve(faultAll(steps, 'unknown-outcome', timeout(timeoutMs)));
+        },
+      };
+      function answer(answered: readonly Outcome[]): void {
+        try {
+          const outcomes = checked(steps, answered);
+          if (!open) return late(steps, outcomes, now() - askedAt);
+          expiry.forget(waiting);
+          resolve(outcomes);
+        } catch (error) {
+          fail(error);
+        }
+      }
+      function fail(error: unknown): void {
+        if (!open) return;
+        expiry.forget(waiting);
+        try {
+          resolve(answersOfError(steps, error));
+        } catch (mistake) {
+          reject(mistake);
+        }
+      }
+      const expired = expiry.wait(waiting);
+      try {
+        store.run(steps, signal === undefined ? expired : AbortSignal.any([expired, signal])).then(answer, fail);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  }
+
+  /** Never throws: what comes of it is told, and nobody waits for it. */
+  function late(steps: readonly Step[], outcomes: readonly Outcome[], afterMs: number): void {
+    const { kept, giveBack } = judgeLateAnswer(steps, outcomes);
+    const say = (result: LateAnswerEvent['result'], count: number): void => {
+      if (count > 0) tell({ type: 'late-answer', result, count, afterMs, suppressed: 0 });
+    };
+    say('kept', kept);
+    if (giveBack.length === 0) return;
+    const done = (answers: readonly Outcome[]): void => {
+      const given = answers.filter((outcome) => outcome.ok).length;
+      say('given-back', given);
+      say('not-given-back', giveBack.length - given);
+    };
+    // Once, and under the same deadline; a failure is counted, not repeated.
+    run(giveBack).then(done, () => say('not-given-back', giveBack.length));
+  }
+
+  return markGuarded(decorate(store, run, guardSync));
+}
+
+function timeout(timeoutMs: number): Error {
+  const error = new Error(`the store did not answer within ${timeoutMs} ms`);
+  error.name = 'TimeoutError';
+  return error;
+}
