@@ -5,6 +5,12 @@ export type { DecidedBy, Decision, LimitStatus, Reason } from './decision.js';
 export { type Duration, parseDuration, parseRate, type Rate } from './duration.js';
 export { LimiterError, type LimiterErrorCode } from './errors.js';
 export { type Adjusting, adjust, algorithms, type Evaluation, evaluate, fullAgainAt } from './evaluate.js';
+export { type BreakerOptions, withBreaker } from './failure/breaker.js';
+export { type DeadlineOptions, withDeadline } from './failure/deadline.js';
+export type { Decorated } from './failure/decorate.js';
+export { type FallbackOptions, withFallback } from './failure/fallback.js';
+export type { OnStoreEvent, StoreEvent } from './failure/observe.js';
+export { type ProtectOptions, protect } from './failure/protect.js';
 export {
   type Amount,
   type ByTier,
@@ -21,6 +27,7 @@ export {
   tokenBucket,
   type WindowOptions,
 } from './limit.js';
+export { createLimiter } from './limiter.js';
 export type {
   Adjustments,
   Args,
@@ -49,6 +56,7 @@ export {
   type SlidingWindowLogRule,
   type TokenBucketRule,
 } from './rule.js';
+export { type Fraction, scaleRule, shareAsFraction } from './scale.js';
 export type {
   Adjusted,
   Adjustment,

@@ -81,6 +81,8 @@ type AnyOptions = LimiterOptions<Store, Record<string, Limit>> & {
 function makeLimiter(options: AnyOptions): SyncLimiter {
   const { asker, answerer, store } = configure(options);
   const receipts = closedReceipts();
+  // A store that cannot fail answers at once; every other is asked through `run`, where deadlines and batches live.
+  const atOnce = store.runSync !== undefined && store.traits.fails === 'never';
   let closed = false;
 
   function open(): void {
@@ -122,8 +124,6 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
       ? decideUnasked(answerer, asked)
       : decide(answerer, asked, runSync(asked.step));
   }
-  // A store that cannot fail answers at once; every other is asked through `run`, where deadlines and batches live.
-  const atOnce = store.runSync !== undefined && store.traits.fails === 'never';
   async function askAsync(
     op: 'consume' | 'peek',
     subject: unknown,
@@ -149,7 +149,9 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     const receipt = readReceipt(text, options.name);
     const correction = stepOf(receipt, amount, checkOnce(once), options.onStoreFailure);
     if (!receipts.close(receipt.id)) return { closed: true, failure: undefined, limits: {} };
-    const nothing = correction.step.adjustments.length === 0 && correction.step.once === undefined;
+    // A fallback's charge lies in the fallback's ledgers; the ids mean nothing to a store that never has one.
+    const elsewhere = receipt.by === 'fallback' && atOnce;
+    const nothing = elsewhere || (correction.step.adjustments.length === 0 && correction.step.once === undefined);
     return nothing ? { closed: false, failure: undefined, limits: {} } : { id: receipt.id, correction };
   }
   function corrected(id: string, correction: Correction, outcome: Outcome): Adjustments<string> {

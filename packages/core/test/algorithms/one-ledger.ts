@@ -6,7 +6,10 @@ const ledger = { name: 'test/limit', grid: '', values: ['a'] };
 
 class ListLog implements LogState {
   entries: { at: number; kept: number }[] = [];
-  constructor(readonly id: number) {}
+  readonly id: number;
+  constructor(id: number) {
+    this.id = id;
+  }
   get newestAt(): number {
     return (this.entries.at(-1) as { at: number }).at;
   }
