@@ -67,6 +67,17 @@ export class Bench {
     return subject;
   }
 
+  /** Runs `check` on a store that holds nothing yet. */
+  async fresh(check: (bench: Bench) => Promise<void>): Promise<void> {
+    const bench = new Bench(this.#factory, this.capabilities);
+    await bench.open();
+    try {
+      await check(bench);
+    } finally {
+      await bench.close();
+    }
+  }
+
   get subject(): StoreUnderTest {
     assert.ok(this.#subject, 'the bench is not open');
     return this.#subject;
@@ -93,6 +104,12 @@ export class Bench {
     const { dump } = this.subject;
     assert.ok(dump, 'the factory returns no `dump`; return it, or declare `unsupported.dump`');
     return await dump();
+  }
+
+  async damage(ledger: Ledger): Promise<void> {
+    const { damage } = this.subject;
+    assert.ok(damage, 'the factory returns no `damage`; return it, or declare `unsupported.damage`');
+    await damage(ledger);
   }
 
   can(need: Need): boolean {

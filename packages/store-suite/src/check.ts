@@ -9,6 +9,8 @@ export type Need =
   | 'second-handle'
   /** The factory returns `dump`: everything that is stored, as text. */
   | 'dump'
+  /** The factory returns `damage`: overwrites what is stored for a ledger with something that is no ledger. */
+  | 'damage'
   /** One step may name ledgers of different slots. */
   | 'several-slots'
   /** `runSync`. */

@@ -1,5 +1,5 @@
 /** How the suite gets a store, and what the store says of itself. */
-import type { Store } from '@limiter/core';
+import type { Ledger, Store } from '@limiter/core';
 import type { Need } from './check.js';
 
 export interface FactoryOptions {
@@ -14,6 +14,8 @@ export interface StoreUnderTest {
   readonly second?: (options: FactoryOptions) => Store | Promise<Store>;
   /** Everything that is stored, as text; equal texts mean byte-identical state. Times to live may be left out. */
   readonly dump?: () => string | Promise<string>;
+  /** Overwrites what is stored for `ledger` with something that is no ledger, as a foreign program might. */
+  readonly damage?: (ledger: Ledger) => void | Promise<void>;
   /** Removes the data and ends what was opened (both handles). Without it `store.close` is called. */
   readonly close?: () => void | Promise<void>;
 }

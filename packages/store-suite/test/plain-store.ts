@@ -71,19 +71,30 @@ interface Stored {
   readonly fullAgainAt: number;
 }
 
+/** What several handles may share. */
+export class PlainData {
+  readonly ledgers: Map<string, Stored> = new Map();
+  /** Markers of `once`, and until when each is kept. */
+  readonly closed: Map<string, number> = new Map();
+  lastId = 0;
+
+  dump(): string {
+    return JSON.stringify([...this.ledgers].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+}
+
 export interface PlainStoreOptions {
   /** The store's clock, whole ms since the Unix epoch. Default: the process clock. */
   readonly clock?: () => number;
+  readonly data?: PlainData;
 }
 
-export function plainStore(options: PlainStoreOptions = {}): SyncStore & { dump(): string } {
-  const clock = options.clock ?? Date.now;
-  const ledgers = new Map<string, Stored>();
-  const closed = new Map<string, number>();
-  let lastId = 0;
+export function plainStore(options: PlainStoreOptions = {}): SyncStore {
+  const { clock = Date.now, data = new PlainData() } = options;
+  const { ledgers, closed } = data;
   const newId = (): number => {
-    lastId += 1;
-    return lastId;
+    data.lastId += 1;
+    return data.lastId;
   };
 
   /** JSON keeps the parts apart whatever they contain, lone surrogates included. */
@@ -129,9 +140,9 @@ export function plainStore(options: PlainStoreOptions = {}): SyncStore & { dump(
         return { ok: true, op: 'reset', now };
       case 'adjust': {
         if (step.once !== undefined) {
-          const key = JSON.stringify([step.once.key, step.once.slot ?? null]);
+          const { key, ttlMs } = step.once;
           if ((closed.get(key) ?? 0) > now) return { ok: true, op: 'adjust', now, closed: true, adjusted: [] };
-          closed.set(key, now + step.once.ttlMs);
+          closed.set(key, now + ttlMs);
         }
         const adjusted = step.adjustments.map((adjustment) => adjustOne(adjustment, now));
         return { ok: true, op: 'adjust', now, closed: false, adjusted };
@@ -165,6 +176,5 @@ export function plainStore(options: PlainStoreOptions = {}): SyncStore & { dump(
     },
     run: async (steps) => steps.map(runSync),
     runSync,
-    dump: () => JSON.stringify([...ledgers].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
