@@ -13,6 +13,10 @@ interface Block {
   readonly run: boolean;
 }
 
+function isPrivate(name: string): boolean {
+  return readFileSync(join(root, 'packages', name, 'package.json'), 'utf8').includes('"private": true');
+}
+
 const root = new URL('..', import.meta.url).pathname;
 const folder = join(root, 'tests', '.docs');
 const pages = [
@@ -20,7 +24,9 @@ const pages = [
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .map((path) => `docs/${path}`),
-  ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`),
+  ...readdirSync(join(root, 'packages'))
+    .filter((name) => !isPrivate(name))
+    .map((name) => `packages/${name}/README.md`),
 ].filter((page) => ts.sys.fileExists(join(root, page)));
 
 /** `expression; // => expected` becomes a call that compares. */
