@@ -1,0 +1,338 @@
+/**
+ * From steps to script calls. The steps of one tick travel in one call; each is judged as if alone and answered alone. A
+ * step waits here while its server is not ready, and leaves when its signal aborts: what has left is never sent. What has
+ * been sent is sent once, with two exceptions that prove that nothing ran: NOSCRIPT, and the deadline header's "too late"
+ * after which the caller is found to have time left (the server's clock was not where it was thought to be).
+ */
+import type { DeadlineSignal, Outcome, Step } from '@limiter/core';
+import { lateAt, type ServerClocks } from './deadline.js';
+import { messageOf, sendFault, unknownOutcome, unreachable } from './faults.js';
+import type { Argument, Lane, Link } from './link.js';
+import { NotSent } from './link.js';
+import type { Program } from './program.js';
+import { type Waiting, waitingRoom } from './waiting.js';
+
+/** Steps in one script call. A call of 256 buckets keeps the server for about a millisecond. */
+const MAX_STEPS = 256;
+/** A link that owes an answer for this long gets nothing more to do: what is not sent can still be taken back. */
+const SILENT_MS = 100;
+
+/** One `run` of the caller. */
+interface Run {
+  readonly outcomes: Outcome[];
+  left: number;
+  readonly resolve: (outcomes: readonly Outcome[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Item {
+  readonly run: Run;
+  readonly index: number;
+  readonly step: Step;
+  readonly slot: number;
+  readonly signal: DeadlineSignal | undefined;
+}
+
+export interface DispatcherOptions {
+  /** A step whose signal does not say when it will abort is not carried out when it arrives later than this after it was sent. */
+  readonly staleAfterMs: number;
+  /** The slot of a step; throws a LimiterError when there is none. Only asked on a cluster. */
+  readonly slotOf: (step: Step) => number;
+  /** The clock that the outcomes' `now` was read from is the server's. */
+  readonly ownClock: boolean;
+}
+
+export interface Dispatcher {
+  run(steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]>;
+  /** A lane may have become ready. */
+  changed(): void;
+  /** Answers what is not sent yet, waits a little for what is. */
+  close(): Promise<void>;
+}
+
+interface Traffic {
+  inFlight: number;
+  /** performance.now() of the last reply, or of the first send after a quiet time. */
+  heardAt: number;
+}
+
+export function createDispatcher(
+  link: Link,
+  program: Program,
+  clocks: ServerClocks,
+  options: DispatcherOptions,
+): Dispatcher {
+  const traffic = new Map<string, Traffic>();
+  let gathered: Item[] = [];
+  let scheduled = false;
+  let pending = 0;
+  let inFlight = 0;
+  let renewedAt = Number.NEGATIVE_INFINITY;
+  let closed = false;
+  let drained: (() => void) | undefined;
+  const waiting: Waiting = waitingRoom(
+    (item, cause) => answer(item, unreachable(cause)),
+    () => link.trouble,
+  );
+
+  function answer(item: Item, outcome: Outcome): void {
+    const { run } = item;
+    run.outcomes[item.index] = outcome;
+    run.left -= 1;
+    if (run.left === 0) {
+      settle();
+      run.resolve(run.outcomes);
+    }
+  }
+
+  function settle(): void {
+    pending -= 1;
+    if (pending === 0) link.hold(false);
+  }
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    // Alone, a step leaves at once. While others are under way it waits for the end of this turn of the event loop, which
+    // gathers what other sockets' events ask in the same turn.
+    if (inFlight === 0) queueMicrotask(flush);
+    else setImmediate(flush);
+  }
+
+  function flush(): void {
+    scheduled = false;
+    const items = gathered;
+    gathered = [];
+    if (!link.cluster) {
+      dispatch(0, items);
+      return;
+    }
+    const slots = new Map<number, Item[]>();
+    for (const item of items) {
+      const same = slots.get(item.slot);
+      if (same === undefined) slots.set(item.slot, [item]);
+      else same.push(item);
+    }
+    for (const [slot, same] of slots) dispatch(slot, same);
+  }
+
+  function dispatch(slot: number, items: readonly Item[]): void {
+    const lane = link.lane(slot);
+    if (!lane.ready || isSilent(lane)) {
+      for (const item of items) waiting.enter(item);
+      link.open();
+      return;
+    }
+    for (let from = 0; from < items.length; from += MAX_STEPS) send(lane, items.slice(from, from + MAX_STEPS), false);
+  }
+
+  function isSilent(lane: Lane): boolean {
+    const lines = traffic.get(lane.name);
+    return lines !== undefined && lines.inFlight > 0 && performance.now() - lines.heardAt > SILENT_MS;
+  }
+
+  function deadlineOf(item: Item, now: number): number {
+    if (item.signal === undefined) return Number.POSITIVE_INFINITY;
+    return item.signal.deadlineAt ?? now + options.staleAfterMs;
+  }
+
+  function send(lane: Lane, items: readonly Item[], again: boolean): void {
+    const now = performance.now();
+    let deadlineAt = Number.POSITIVE_INFINITY;
+    const live: Item[] = [];
+    for (const item of items) {
+      if (item.signal?.aborted === true) {
+        answer(item, unreachable(item.signal.reason));
+        continue;
+      }
+      deadlineAt = Math.min(deadlineAt, deadlineOf(item, now));
+      live.push(item);
+    }
+    if (live.length === 0) return;
+    const steps = live.map((item) => item.step);
+    let parts: Argument[];
+    try {
+      const { keys, args } = program.encode(steps);
+      parts = [String(keys.length), ...keys, ...args, clocks.argument(lane.name, deadlineAt)];
+    } catch (error) {
+      // One caller's mistake is not the others' fault.
+      if (live.length === 1) fail(live[0] as Item, error);
+      else for (const item of live) send(lane, [item], again);
+      return;
+    }
+    call(lane, 'evalsha', program.sha1, parts, {
+      reply: (reply) => receive(lane, live, steps, reply),
+      error: (error) => recover(lane, live, parts, error, again),
+    });
+  }
+
+  /** A step that cannot even be written down: the caller's mistake, and nothing was sent. */
+  function fail(item: Item, error: unknown): void {
+    if (item.run.left <= 0) return;
+    item.run.left = -1;
+    settle();
+    item.run.reject(error);
+  }
+
+  function call(
+    lane: Lane,
+    command: string,
+    script: string,
+    parts: readonly Argument[],
+    then: { readonly reply: (reply: unknown) => void; readonly error: (error: unknown) => void },
+  ): void {
+    let lines = traffic.get(lane.name);
+    if (lines === undefined) {
+      lines = { inFlight: 0, heardAt: 0 };
+      traffic.set(lane.name, lines);
+    }
+    const own = lines;
+    if (own.inFlight === 0) own.heardAt = performance.now();
+    own.inFlight += 1;
+    inFlight += 1;
+    const done = (): void => {
+      own.inFlight -= 1;
+      own.heardAt = performance.now();
+      inFlight -= 1;
+      if (waiting.size > 0) changed();
+      if (inFlight === 0) drained?.();
+    };
+    lane.send(command, [script, ...parts]).then(
+      (reply) => {
+        then.reply(reply);
+        done();
+      },
+      (error: unknown) => {
+        then.error(error);
+        done();
+      },
+    );
+  }
+
+  function receive(lane: Lane, items: readonly Item[], steps: readonly Step[], reply: unknown): void {
+    let outcomes: readonly Outcome[];
+    try {
+      outcomes = program.decode(reply, steps);
+    } catch (error) {
+      for (const item of items) answer(item, unknownOutcome(error));
+      return;
+    }
+    if (options.ownClock) {
+      const told = outcomes.find((outcome) => outcome.ok);
+      if (told?.ok === true) clocks.learn(lane.name, told.now);
+    }
+    for (let i = 0; i < items.length; i += 1) answer(items[i] as Item, outcomes[i] as Outcome);
+  }
+
+  function recover(
+    lane: Lane,
+    items: readonly Item[],
+    parts: readonly Argument[],
+    error: unknown,
+    again: boolean,
+  ): void {
+    const message = messageOf(error);
+    const isReply = link.isReply(error);
+    const late = isReply ? lateAt(message) : undefined;
+    if (isReply && message.startsWith('NOSCRIPT')) {
+      evaluateText(lane, items, parts, again);
+    } else if (late !== undefined) {
+      arrivedLate(lane, items, late, again);
+    } else if (error instanceof NotSent && !closed) {
+      for (const item of items) waiting.enter(item);
+    } else {
+      for (const item of items) answer(item, sendFault(error, isReply));
+      if (isReply && message.startsWith('READONLY')) renew();
+    }
+  }
+
+  /** The server does not have the script (any more): nothing ran, so it is sent as text, once. */
+  function evaluateText(lane: Lane, items: readonly Item[], parts: readonly Argument[], again: boolean): void {
+    // Somebody gave up meanwhile: the call is made anew without his step, and meets the same answer.
+    if (items.some((item) => item.signal?.aborted === true)) {
+      send(lane, items, again);
+      return;
+    }
+    const steps = items.map((item) => item.step);
+    call(lane, 'eval', program.script, parts, {
+      reply: (reply) => receive(lane, items, steps, reply),
+      error: (error) => recover(lane, items, parts, error, again),
+    });
+  }
+
+  /** Nothing ran. Whoever has time left tries once more, now that the server's clock is known. */
+  function arrivedLate(lane: Lane, items: readonly Item[], serverMs: number, again: boolean): void {
+    clocks.learn(lane.name, serverMs);
+    const now = performance.now();
+    const cause = new Error('The call reached Redis after its deadline and was not carried out');
+    const inTime: Item[] = [];
+    for (const item of items) {
+      const gaveUp = item.signal?.aborted === true || (item.signal?.deadlineAt ?? Number.POSITIVE_INFINITY) <= now;
+      if (again || gaveUp) answer(item, unreachable(cause));
+      else inTime.push(item);
+    }
+    if (inTime.length > 0) send(lane, inTime, true);
+  }
+
+  /** A demoted master answers READONLY for as long as one stays connected to it. What it still owes an answer is waited for. */
+  function renew(): void {
+    const now = performance.now();
+    if (now - renewedAt < 1000) return;
+    renewedAt = now;
+    const timer = setTimeout(link.renew, inFlight > 1 ? 50 : 0);
+    timer.unref();
+  }
+
+  function changed(): void {
+    if (waiting.size === 0) return;
+    const slots = new Map<number, boolean>();
+    const ready = (slot: number): boolean => {
+      let known = slots.get(slot);
+      if (known === undefined) {
+        const lane = link.lane(slot);
+        known = lane.ready && !isSilent(lane);
+        slots.set(slot, known);
+      }
+      return known;
+    };
+    const leaving = waiting.leave((item) => ready(item.slot));
+    if (leaving.length === 0) return;
+    gathered = [...leaving, ...gathered];
+    if (!scheduled) flush();
+  }
+
+  return {
+    run(steps, signal) {
+      if (steps.length === 0) return Promise.resolve([]);
+      if (closed) return Promise.resolve(steps.map(() => unreachable(new Error('The Redis store is closed'))));
+      if (signal?.aborted === true) return Promise.resolve(steps.map(() => unreachable(signal.reason)));
+      return new Promise((resolve, reject) => {
+        // Throws, and so rejects, before anything is sent.
+        const slots = link.cluster ? steps.map(options.slotOf) : undefined;
+        const run: Run = { outcomes: new Array(steps.length), left: steps.length, resolve, reject };
+        for (let index = 0; index < steps.length; index += 1) {
+          gathered.push({ run, index, step: steps[index] as Step, slot: slots?.[index] ?? 0, signal });
+        }
+        pending += 1;
+        if (pending === 1) link.hold(true);
+        schedule();
+      });
+    },
+    changed,
+    async close() {
+      if (closed) return;
+      closed = true;
+      const cause = new Error('The Redis store was closed before the step was sent');
+      for (const item of [...waiting.leave(() => true), ...gathered.splice(0)]) answer(item, unreachable(cause));
+      if (inFlight > 0) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, 1000);
+          drained = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** From what went wrong to what it means: did the step run, and may it run later? */
+import type { FaultOutcome } from '@limiter/core';
+import { NotSent } from './link.js';
+
+/** The step has not run and never will. */
+export function unreachable(cause: unknown): FaultOutcome {
+  return { ok: false, fault: 'unreachable', cause };
+}
+
+/** The step was sent and no answer will come. */
+export function unknownOutcome(cause: unknown): FaultOutcome {
+  return { ok: false, fault: 'unknown-outcome', cause };
+}
+
+/** The server answered with an error and has written nothing: OOM, READONLY, BUSY, LOADING, MASTERDOWN, NOREPLICAS, NOAUTH, ... */
+export function refused(cause: unknown): FaultOutcome {
+  return { ok: false, fault: 'refused', cause };
+}
+
+/** What a failed send means. */
+export function sendFault(error: unknown, isReply: boolean): FaultOutcome {
+  if (isReply) return refused(error);
+  return error instanceof NotSent ? unreachable(error) : unknownOutcome(error);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

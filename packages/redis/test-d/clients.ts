@@ -1,0 +1,15 @@
+/** Clients that must fit without a cast. */
+import { Cluster, Redis } from 'ioredis';
+import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis5';
+import type { ClusterClient, RedisClient } from '../src/client.js';
+
+declare function takes(client: RedisClient | ClusterClient): void;
+
+takes(new Redis());
+takes(new Redis({ replyMapping: 'resp3' }));
+takes(new Redis5());
+takes(new Cluster([]));
+takes(new Cluster5([]));
+
+// @ts-expect-error a client without duplicate() and the rest is none
+takes({ get: async () => null });

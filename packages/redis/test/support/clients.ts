@@ -1,0 +1,26 @@
+/** Every client that the store is made for. */
+import { Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis5';
+import type { RedisStoreClient } from '../../src/link-maker.js';
+
+export interface TestClient {
+  readonly client: RedisStoreClient;
+  end(): Promise<void>;
+}
+
+export interface Driver {
+  readonly name: string;
+  /** A client as an application would make it, with the driver's defaults. */
+  connect(port: number): TestClient;
+}
+
+function testClient(client: Redis | Redis5): TestClient {
+  // The application's own affair: without a listener ioredis prints every error.
+  (client as Redis).on('error', () => undefined);
+  return { client, end: async () => client.disconnect() };
+}
+
+export const drivers: readonly Driver[] = [
+  { name: 'ioredis 6', connect: (port) => testClient(new Redis({ host: '127.0.0.1', port })) },
+  { name: 'ioredis 5', connect: (port) => testClient(new Redis5({ host: '127.0.0.1', port })) },
+];
