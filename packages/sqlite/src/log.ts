@@ -1,0 +1,180 @@
+/**
+ * A sliding window log as one row, and a tree of nodes when it is long.
+ *
+ * The row knows the first entry that counted at the last charge and the sum from there on, so that most questions need
+ * no other row. Times in rows are as they were written; `shift` is how much earlier they all count since the clock was
+ * set back.
+ */
+import type { LogChange, LogState } from '@limiter/core';
+import type { Connection } from './connection.js';
+import { Corrupt } from './faults.js';
+import { abandonTree } from './housekeeping.js';
+import { pack } from './numbers.js';
+import { FAN, type Place, Tree } from './tree.js';
+
+/** Leaves that one charge deletes at most. 32 charges make a leaf, so what has expired leaves faster than it comes. */
+const LEAVES_A_CHARGE = 8;
+
+/** The fixed part of the BLOB; the tail follows. */
+type Header = [shift: number, base: number, head: number, first: number, firstAt: number, firstKept: number];
+const HEADER = 6;
+
+export class StoredLog implements LogState {
+  readonly id: number;
+  newestAt: number;
+  nextPosition: number;
+  readonly #connection: Connection;
+  readonly #tree: Tree;
+  #shift: number;
+  /** Position of the tree's entry 0. */
+  #base: number;
+  /** Leaves before this one are deleted. */
+  #head: number;
+  /** Position, time and kept cost of the first entry that counted at the last charge. */
+  #first: number;
+  #firstAt: number;
+  #firstKept: number;
+  /** Kept cost from `first` on. */
+  #kept: number;
+  #boundary: { readonly after: number; readonly place: Place } | undefined;
+
+  /** A row as it is read: `list` is the unpacked BLOB. An empty log: zeros. */
+  constructor(
+    connection: Connection,
+    id: number,
+    at: number,
+    amount: number,
+    sum: number,
+    tree: number,
+    list: number[],
+  ) {
+    const tail = list.slice(HEADER);
+    const leaves = (sum - tail.length / 2 - (list[1] as number)) / FAN;
+    [this.#shift, this.#base, this.#head, this.#first, this.#firstAt, this.#firstKept] = list as Header;
+    if (!Number.isInteger(leaves) || leaves < 0 || leaves > 0 !== tree > 0 || this.#first < this.#base) {
+      throw new Corrupt('the parts of a stored log do not fit each other');
+    }
+    this.#connection = connection;
+    this.#tree = new Tree(connection, tree, leaves, tail);
+    this.id = id;
+    this.newestAt = at;
+    this.nextPosition = sum;
+    this.#kept = amount;
+  }
+
+  static create(connection: Connection, id: number): StoredLog {
+    return new StoredLog(connection, id, 0, 0, 0, 0, [0, 0, 0, 0, 0, 0]);
+  }
+
+  usedAfter(after: number): number {
+    return this.#kept - this.#firstAfter(after).before;
+  }
+
+  timeOfUnit(amount: number, after: number): number {
+    const start = this.#firstAfter(after);
+    if (amount <= start.kept) return start.at - this.#shift;
+    const target = start.before + amount;
+    // Often it is one of the newest entries, which are at hand.
+    const tail = this.#tree.leaves * FAN;
+    const beforeTail = this.#kept - this.#tailKept();
+    const place =
+      start.index < tail && target > beforeTail
+        ? this.#tree.seek(tail, beforeTail, (_at, sum) => sum >= target)
+        : this.#tree.seek(start.index, start.before, (_at, sum) => sum >= target);
+    if (place === undefined)
+      throw new Corrupt(`a stored log holds ${this.#kept}, of which unit ${target} is not found`);
+    return place.at - this.#shift;
+  }
+
+  entry(position: number): { readonly at: number; readonly kept: number } | undefined {
+    if (position < this.#first || position >= this.nextPosition) return undefined;
+    const { at, kept } = this.#tree.entry(position - this.#base);
+    return { at: at - this.#shift, kept };
+  }
+
+  /** The first entry with time > `after`; past the last one when there is none. */
+  #firstAfter(after: number): Place {
+    const storedAfter = after + this.#shift;
+    if (this.#boundary?.after === storedAfter) return this.#boundary.place;
+    const index = this.#first - this.#base;
+    const end: Place = { index: this.nextPosition - this.#base, at: 0, kept: 0, before: this.#kept };
+    const place =
+      index === end.index || this.newestAt <= after
+        ? end
+        : this.#firstAt > storedAfter
+          ? { index, at: this.#firstAt, kept: this.#firstKept, before: 0 }
+          : (this.#tree.seek(index, 0, (at) => at > storedAfter) ?? end);
+    this.#boundary = { after: storedAfter, place };
+    return place;
+  }
+
+  #tailKept(): number {
+    let sum = 0;
+    for (let i = 1; i < this.#tree.tail.length; i += 2) sum += this.#tree.tail[i] as number;
+    return sum;
+  }
+
+  /** Carries out what the algorithm decided and stores it under `key`. */
+  store(key: string, change: LogChange, windowMs: number): void {
+    this.newestAt -= change.shiftMs;
+    this.#shift += change.shiftMs;
+    if (change.append !== undefined) this.#append(change.append.at, change.append.cost, windowMs);
+    if (change.giveBack !== undefined) this.#giveBack(change.giveBack.position, change.giveBack.amount);
+    const { tail, number } = this.#tree;
+    const list = [this.#shift, this.#base, this.#head, this.#first, this.#firstAt, this.#firstKept, ...tail];
+    const fullAt = this.newestAt + windowMs;
+    this.#connection.putLedger.run(
+      key,
+      this.id,
+      this.newestAt,
+      this.#kept,
+      this.nextPosition,
+      fullAt,
+      number,
+      pack(list),
+    );
+  }
+
+  #append(at: number, cost: number, windowMs: number): void {
+    const start = this.#firstAfter(at - windowMs);
+    if (start.index === this.nextPosition - this.#base) {
+      this.#shift = 0;
+      this.#first = this.nextPosition;
+      this.#firstAt = at;
+      this.#firstKept = cost;
+      this.#kept = cost;
+    } else {
+      this.#first = this.#base + start.index;
+      this.#firstAt = start.at;
+      this.#firstKept = start.kept;
+      this.#kept += cost - start.before;
+    }
+    this.#forget();
+    this.#tree.append(at + this.#shift, cost);
+    this.nextPosition += 1;
+    this.newestAt = at;
+    this.#boundary = undefined;
+  }
+
+  /** Entries before `first` never count again. When no leaf holds one that does, the log is short again; else a few leaves go. */
+  #forget(): void {
+    const expired = this.#first - this.#base;
+    const tail = this.#tree.leaves * FAN;
+    if (expired >= tail) {
+      abandonTree(this.#connection, this.#tree.number);
+      this.#tree.restart(expired - tail);
+      this.#base = this.#first;
+      this.#head = 0;
+    } else {
+      const to = Math.min(Math.floor(expired / FAN), this.#head + LEAVES_A_CHARGE);
+      this.#tree.drop(this.#head, to);
+      this.#head = to;
+    }
+  }
+
+  #giveBack(position: number, amount: number): void {
+    this.#kept -= amount;
+    if (position === this.#first) this.#firstKept -= amount;
+    this.#tree.giveBack(position - this.#base, amount);
+  }
+}

@@ -1,0 +1,90 @@
+/** One step inside an open transaction: everything is read and judged before anything is written. */
+import {
+  type Adjusted,
+  type AdjustStep,
+  type AskStep,
+  adjust,
+  evaluate,
+  type Outcome,
+  type ResetStep,
+  type Step,
+} from '@limiter/core';
+import type { Connection } from './connection.js';
+import { dropLedger } from './housekeeping.js';
+import { newId } from './identity.js';
+import { ledgerKey, onceKey } from './keys.js';
+import { readLedger, writeLedger } from './ledgers.js';
+
+const NOTHING: Adjusted = { givenBack: 0, charged: 0, cut: 0 };
+
+/** What a step needs to know of its transaction. */
+export interface Stage {
+  readonly connection: Connection;
+  /** Escaped. */
+  readonly prefix: string;
+  /** The time of this transaction: the clock is read at the first call, when the snapshot has been taken. */
+  readonly now: () => number;
+  /** Something was written, or is about to be. */
+  wrote: boolean;
+}
+
+/** @throws Corrupt, or what the driver throws; when `stage.wrote` is still false, nothing was written */
+export function perform(stage: Stage, step: Step): Outcome {
+  switch (step.op) {
+    case 'consume':
+    case 'peek':
+      return ask(stage, step);
+    case 'adjust':
+      return adjustAll(stage, step);
+    case 'reset':
+      return reset(stage, step);
+  }
+}
+
+function ask(stage: Stage, step: AskStep): Outcome {
+  const { connection, prefix } = stage;
+  const keys = step.charges.map(({ ledger }) => ledgerKey(prefix, ledger));
+  const states = step.charges.map(({ rule }, i) => readLedger(connection, keys[i] as string, rule));
+  const { outcome, changes } = evaluate(step, states, stage.now(), newId);
+  for (let i = 0; i < changes.length; i += 1) {
+    const change = changes[i];
+    const charge = step.charges[i];
+    if (change === undefined || charge === undefined) continue;
+    stage.wrote = true;
+    writeLedger(connection, keys[i] as string, charge.rule, states[i], change);
+  }
+  return outcome;
+}
+
+function adjustAll(stage: Stage, step: AdjustStep): Outcome {
+  const { connection, prefix } = stage;
+  const once = step.once === undefined ? undefined : onceKey(prefix, step.once.key);
+  const usedUntil = once === undefined ? undefined : connection.fullAt.get(once)?.[0];
+  const now = stage.now();
+  if (typeof usedUntil === 'number' && usedUntil > now) {
+    return { ok: true, op: 'adjust', now, closed: true, adjusted: step.adjustments.map(() => NOTHING) };
+  }
+  const done: Adjusted[] = [];
+  for (const adjustment of step.adjustments) {
+    const { ledger, rule } = adjustment;
+    const key = ledgerKey(prefix, ledger);
+    const state = readLedger(connection, key, rule);
+    const { adjusted, change } = adjust(adjustment, state, now, newId);
+    done.push(adjusted);
+    if (change === undefined) continue;
+    stage.wrote = true;
+    writeLedger(connection, key, rule, state, change);
+  }
+  if (step.once !== undefined && once !== undefined) {
+    stage.wrote = true;
+    connection.putLedger.run(once, 0, 0, 0, 0, now + step.once.ttlMs, 0, null);
+  }
+  return { ok: true, op: 'adjust', now, closed: false, adjusted: done };
+}
+
+function reset(stage: Stage, step: ResetStep): Outcome {
+  const keys = step.ledgers.map((ledger) => ledgerKey(stage.prefix, ledger));
+  stage.wrote = true;
+  for (const key of keys) dropLedger(stage.connection, key);
+  return { ok: true, op: 'reset', now: stage.now() };
+}

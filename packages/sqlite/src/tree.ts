@@ -1,0 +1,180 @@
+/**
+ * The entries of a long log, as a tree that is only ever appended to. An item is a time and a sum; 32 items are a node.
+ *
+ * ```
+ * level 1     [ last time, sum of the leaf | ... ]           told of a leaf when it is full
+ * level 0     [ time, kept | time, kept | ... x 32 ]   [ ... ]   [ the tail: in the ledger's row, not full yet ]
+ * ```
+ *
+ * A search for a time or for the n-th unit reads one or two nodes a level, wherever it starts; a refund rewrites one
+ * node a level. A running total in every entry would make the search one query, and a refund a rewrite of all later entries.
+ */
+import type { Connection } from './connection.js';
+import { Corrupt } from './faults.js';
+import { pack, unpack } from './numbers.js';
+
+/** Items of a node. A full tail is 512 bytes, so that a ledger's row stays on its page. */
+export const FAN = 32;
+/** Slots of one level; the slot of a node is level * LEVEL + its index. */
+const LEVEL = 2 ** 40;
+
+/** Time and sum in turn: `[at, kept, at, kept, ...]`. */
+export type Items = number[];
+
+export interface Place {
+  /** Index of the entry, counted from the first of the tree. */
+  readonly index: number;
+  readonly at: number;
+  readonly kept: number;
+  /** What was passed before it, `before` of the search included. */
+  readonly before: number;
+}
+
+export class Tree {
+  readonly #connection: Connection;
+  /** 0: there is none yet, every entry is in the tail. */
+  number: number;
+  /** Full leaves. */
+  leaves: number;
+  tail: Items;
+  readonly #read = new Map<number, Items>();
+
+  constructor(connection: Connection, number: number, leaves: number, tail: Items) {
+    this.#connection = connection;
+    this.number = number;
+    this.leaves = leaves;
+    this.tail = tail;
+  }
+
+  /**
+   * Walks from entry `from` to the first at which `stops(time, sum so far)`; whole nodes that do not stop it are passed
+   * unread. undefined: the end was reached.
+   */
+  seek(from: number, before: number, stops: (at: number, sum: number) => boolean): Place | undefined {
+    let level = 0;
+    let index = from;
+    let sum = before;
+    for (;;) {
+      const items = this.#items(level, Math.floor(index / FAN));
+      let i = index % FAN;
+      index -= i;
+      for (; i * 2 < items.length; i += 1) {
+        const at = items[i * 2] as number;
+        const kept = items[i * 2 + 1] as number;
+        if (stops(at, sum + kept)) {
+          if (level === 0) return { index: index + i, at, kept, before: sum };
+          break;
+        }
+        sum += kept;
+      }
+      const found = i * 2 < items.length;
+      index += i;
+      if (!found && i === FAN) {
+        // Past a full node: its neighbour's sum is one level up.
+        level += 1;
+        index /= FAN;
+      } else if (level > 0) {
+        // Into the node that stops the walk, or, past the last full one, into the one that is not full yet.
+        level -= 1;
+        index *= FAN;
+      } else return undefined;
+    }
+  }
+
+  /** The entry at `index`, which is there. */
+  entry(index: number): { readonly at: number; readonly kept: number } {
+    const items = this.#items(0, Math.floor(index / FAN));
+    const i = (index % FAN) * 2;
+    return { at: items[i] as number, kept: items[i + 1] as number };
+  }
+
+  /** Adds an entry; a full tail becomes a leaf first. */
+  append(at: number, kept: number): void {
+    if (this.tail.length === FAN * 2) this.#flush();
+    this.tail.push(at, kept);
+  }
+
+  #flush(): void {
+    if (this.number === 0) this.number = this.#connection.newTree.get()?.[0] as number;
+    let level = 0;
+    let index = this.leaves;
+    let full = this.tail;
+    this.#put(level, index, full);
+    do {
+      level += 1;
+      // As `leaves` does not count the new one yet, the parent reads as it was before it.
+      const parent = [...this.#items(level, Math.floor(index / FAN)), full.at(-2) as number, sumOf(full)];
+      index = Math.floor(index / FAN);
+      this.#put(level, index, parent);
+      full = parent;
+    } while (full.length === FAN * 2);
+    this.leaves += 1;
+    this.tail = [];
+  }
+
+  /** Takes `amount` off the entry at `index`, which keeps at least that much, and off every sum that holds it. */
+  giveBack(index: number, amount: number): void {
+    let at = index;
+    for (let level = 0; ; level += 1) {
+      const node = Math.floor(at / FAN);
+      const items = this.#items(level, node);
+      const i = (at % FAN) * 2 + 1;
+      items[i] = (items[i] as number) - amount;
+      if (level === 0 && node === this.leaves) return;
+      this.#put(level, node, items);
+      if (items.length < FAN * 2) return;
+      at = node;
+    }
+  }
+
+  /** Starts again with what is in the tail from its entry `from` on; the caller sees to the nodes. */
+  restart(from: number): void {
+    this.number = 0;
+    this.leaves = 0;
+    this.tail = this.tail.slice(from * 2);
+    this.#read.clear();
+  }
+
+  /** Deletes the leaves from <= leaf < to, and what stood above nothing else. */
+  drop(from: number, to: number): void {
+    let first = from;
+    let end = to;
+    for (let level = 0; first < end; level += 1) {
+      this.#connection.dropNodes.run(this.number, level * LEVEL + first, level * LEVEL + end);
+      first = Math.floor(first / FAN);
+      end = Math.floor(end / FAN);
+    }
+  }
+
+  #put(level: number, index: number, items: Items): void {
+    this.#read.set(level * LEVEL + index, items);
+    this.#connection.putNode.run(this.number, level * LEVEL + index, pack(items));
+  }
+
+  #items(level: number, index: number): Items {
+    if (level === 0 && index === this.leaves) return this.tail;
+    const full = Math.floor(this.leaves / FAN ** Math.max(0, level - 1));
+    const length = level === 0 ? (index < full ? FAN : 0) : Math.min(FAN, full - index * FAN);
+    if (length <= 0) return [];
+    const slot = level * LEVEL + index;
+    const known = this.#read.get(slot);
+    if (known !== undefined) return known;
+    const row = this.#connection.node.get(this.number, slot);
+    const items = row === undefined ? [] : unpack(row[0]);
+    if (items.length !== length * 2) {
+      throw new Corrupt(`node ${slot} of tree ${this.number} must hold ${length} items, it holds ${items.length / 2}`);
+    }
+    this.#read.set(slot, items);
+    return items;
+  }
+}
+
+/**
+ * The sum of a node. More than 2^53-1 is more than ever counts at once: part of it had expired when the node became full,
+ * and then no search passes the node unread.
+ */
+function sumOf(items: Items): number {
+  let sum = 0;
+  for (let i = 1; i < items.length; i += 2) sum += items[i] as number;
+  return Math.min(sum, Number.MAX_SAFE_INTEGER);
+}
