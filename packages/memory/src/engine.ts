@@ -1,0 +1,246 @@
+/** The steps, each at one instant: find the ledgers, let core judge them, store what it says. Nothing in here waits. */
+import {
+  type Adjusted,
+  type Adjustment,
+  type AdjustOutcome,
+  type AdjustStep,
+  type AskOutcome,
+  type AskStep,
+  adjust,
+  type Change,
+  type Charge,
+  evaluate,
+  type LedgerState,
+  type ResetOutcome,
+  type ResetStep,
+  type Verdict,
+} from '@limiter/core';
+import { keyOf, markerKeyOf } from './keys.js';
+import type { Ledgers } from './ledgers.js';
+import { NO_SPACE, newScratch, type Scratch, type Space } from './space.js';
+import { exhaustedUntilOf, forgetAtOf, tellsStanding } from './standing.js';
+
+/** How many keys that are due each write looks at: more than it can add. */
+const SWEEP = 2;
+
+export class Engine {
+  readonly #ledgers: Ledgers;
+  /** Identities are never reused, and begin at random, so that a receipt from an earlier process finds nothing. */
+  #lastId: number = Math.floor(Math.random() * 2 ** 52);
+  readonly #newId = (): number => {
+    this.#lastId += 1;
+    return this.#lastId;
+  };
+
+  // Where the charges of the step in hand lie; the arrays stay, so that a step allocates none.
+  readonly #keys: string[] = [];
+  readonly #slots: number[] = [];
+  readonly #rows: number[] = [];
+  readonly #spaces: (Space | undefined)[] = [];
+  readonly #states: (LedgerState | undefined)[] = [];
+  readonly #scratches: Scratch[] = [];
+  /** While the table has seen this many changes, the keys of `#slots` are the last used, in their order. */
+  #usedAt = -1;
+
+  constructor(ledgers: Ledgers) {
+    this.#ledgers = ledgers;
+  }
+
+  ask(step: AskStep, now: number): AskOutcome {
+    const consume = step.op === 'consume';
+    this.#locate(step.charges, consume);
+    const { outcome, changes } = evaluate(step, this.#states, now, this.#newId);
+    if (consume) this.#store(step.charges, outcome.verdicts, changes, now);
+    return outcome;
+  }
+
+  adjust(step: AdjustStep, now: number): AdjustOutcome {
+    if (step.once !== undefined && !this.#mark(step.once, now)) {
+      return { ok: true, op: 'adjust', now, closed: true, adjusted: [] };
+    }
+    const adjusted = step.adjustments.map((adjustment) => this.#adjustOne(adjustment, now));
+    this.#ledgers.table.sweep(now, SWEEP);
+    return { ok: true, op: 'adjust', now, closed: false, adjusted };
+  }
+
+  reset(step: ResetStep, now: number): ResetOutcome {
+    for (const ledger of step.ledgers) {
+      const space = this.#ledgers.space(ledger, 0);
+      const slot = this.#ledgers.table.find(keyOf(ledger));
+      if (space !== undefined && slot >= 0) this.#ledgers.remove(slot, space);
+    }
+    this.#usedAt = -1;
+    return { ok: true, op: 'reset', now };
+  }
+
+  /** Finds what is stored for every charge. A consume is a use of its keys, a peek is not. */
+  #locate(charges: readonly Charge[], use: boolean): void {
+    const { table } = this.#ledgers;
+    const count = charges.length;
+    let same = this.#usedAt === table.changes && this.#slots.length === count;
+    for (let i = 0; i < count; i += 1) {
+      const key = keyOf((charges[i] as Charge).ledger);
+      if (same && key !== this.#keys[i]) same = false;
+      this.#keys[i] = key;
+    }
+    if (!same) this.#findSlots(count, use);
+    for (let i = 0; i < count; i += 1) {
+      const slot = this.#slots[i] as number;
+      const space = this.#ledgers.space((charges[i] as Charge).ledger, i);
+      const row = slot < 0 || space === undefined ? -1 : this.#ledgers.row(slot, space);
+      this.#spaces[i] = space;
+      this.#rows[i] = row;
+      this.#states[i] = row < 0 ? undefined : (space as Space).read(row, this.#scratch(i));
+    }
+    this.#states.length = count;
+  }
+
+  #findSlots(count: number, use: boolean): void {
+    const { table } = this.#ledgers;
+    let complete = use;
+    for (let i = 0; i < count; i += 1) {
+      const key = this.#keys[i] as string;
+      let slot: number;
+      if (i > 0 && key === this.#keys[i - 1]) slot = this.#slots[i - 1] as number;
+      else slot = use ? table.use(key) : table.find(key);
+      if (slot < 0) complete = false;
+      this.#slots[i] = slot;
+    }
+    this.#slots.length = count;
+    this.#usedAt = complete ? table.changes : -1;
+  }
+
+  #scratch(i: number): Scratch {
+    let scratch = this.#scratches[i];
+    if (scratch === undefined) {
+      scratch = newScratch();
+      this.#scratches[i] = scratch;
+    }
+    return scratch;
+  }
+
+  #store(
+    charges: readonly Charge[],
+    verdicts: readonly Verdict[],
+    changes: readonly (Change | undefined)[],
+    now: number,
+  ): void {
+    const { table } = this.#ledgers;
+    const changesBefore = table.changes;
+    let written = 0;
+    for (let i = 0; i < changes.length; i += 1) {
+      const change = changes[i];
+      if (change === undefined) continue;
+      const { ledger, rule } = charges[i] as Charge;
+      let space = this.#spaces[i];
+      if (space === undefined || space.index === NO_SPACE) {
+        space = this.#ledgers.addSpace(ledger, rule);
+        this.#spaces[i] = space;
+      }
+      if (table.changes !== changesBefore || (this.#rows[i] as number) < 0) this.#place(i, space, now);
+      space.write(this.#rows[i] as number, change);
+      written += 1;
+    }
+    if (written === 0) return;
+    for (let i = 0; i < changes.length; i += 1) {
+      if (changes[i] !== undefined) this.#settle(i, charges, verdicts, changes, now);
+    }
+    table.sweep(now, SWEEP);
+    if (table.changes !== changesBefore && changes.length > 1) this.#useAgain(changes.length);
+  }
+
+  /** The row of the i-th charge, made where there is none; looked for again, since a key that was added may have put another out. */
+  #place(i: number, space: Space, now: number): void {
+    const { table } = this.#ledgers;
+    const key = this.#keys[i] as string;
+    let slot = table.find(key);
+    if (slot < 0) slot = table.add(key, now);
+    const row = this.#ledgers.row(slot, space);
+    this.#slots[i] = slot;
+    this.#rows[i] = row < 0 ? this.#ledgers.addRow(slot, space) : row;
+  }
+
+  /** Tells the table how the key of the i-th charge stands, once for all the charges of that key: at the first of them. */
+  #settle(
+    i: number,
+    charges: readonly Charge[],
+    verdicts: readonly Verdict[],
+    changes: readonly (Change | undefined)[],
+    now: number,
+  ): void {
+    const { table } = this.#ledgers;
+    const slot = this.#slots[i] as number;
+    const key = this.#keys[i];
+    if (table.keyAt(slot) !== key) return;
+    for (let j = 0; j < i; j += 1) {
+      if (changes[j] !== undefined && this.#keys[j] === key) return;
+    }
+    let forgetAt = 0;
+    let exhaustedUntil = 0;
+    let written = 0;
+    for (let j = i; j < changes.length; j += 1) {
+      if (changes[j] === undefined || this.#keys[j] !== key) continue;
+      written += 1;
+      const charge = charges[j] as Charge;
+      const verdict = verdicts[j] as Verdict;
+      if (tellsStanding(verdict, charge.holdBack)) {
+        forgetAt = Math.max(forgetAt, now + verdict.resetAfterMs);
+        if (verdict.remaining === 0) exhaustedUntil = Math.max(exhaustedUntil, now + verdict.moreAfterMs);
+      } else {
+        const space = this.#spaces[j] as Space;
+        const state = space.read(this.#ledgers.row(slot, space), this.#scratch(j));
+        forgetAt = Math.max(forgetAt, forgetAtOf(charge.rule, state));
+        exhaustedUntil = Math.max(exhaustedUntil, exhaustedUntilOf(charge.rule, state, now));
+      }
+    }
+    this.#tell(slot, forgetAt, exhaustedUntil, now, written);
+  }
+
+  /** Where a key has more ledgers than were written, what is known of them stays: it leaves rather too late than too early. */
+  #tell(slot: number, forgetAt: number, exhaustedUntil: number, now: number, written: number): void {
+    const { table } = this.#ledgers;
+    if (this.#ledgers.has(slot, written)) {
+      table.settle(slot, forgetAt, exhaustedUntil);
+      return;
+    }
+    const before = table.exhaustedUntil(slot);
+    table.settle(slot, Math.max(forgetAt, table.forgetAt(slot)), Math.max(exhaustedUntil, before > now ? before : 0));
+  }
+
+  /** Keys that were added or changed their place count as used in the order of the charges, like the others. */
+  #useAgain(count: number): void {
+    for (let i = 0; i < count; i += 1) this.#ledgers.table.use(this.#keys[i] as string);
+  }
+
+  #adjustOne(adjustment: Adjustment, now: number): Adjusted {
+    const { ledger, rule } = adjustment;
+    const { table } = this.#ledgers;
+    const key = keyOf(ledger);
+    this.#usedAt = -1;
+    let slot = table.use(key);
+    let space = this.#ledgers.space(ledger, 0);
+    let row = slot < 0 || space === undefined ? -1 : this.#ledgers.row(slot, space);
+    const scratch = this.#scratch(0);
+    const state = row < 0 ? undefined : (space as Space).read(row, scratch);
+    const { adjusted, change } = adjust(adjustment, state, now, this.#newId);
+    if (change === undefined) return adjusted;
+    space ??= this.#ledgers.addSpace(ledger, rule);
+    if (slot < 0) slot = table.add(key, now);
+    if (row < 0) row = this.#ledgers.addRow(slot, space);
+    space.write(row, change);
+    const written = space.read(row, scratch);
+    this.#tell(slot, forgetAtOf(rule, written), exhaustedUntilOf(rule, written, now), now, 1);
+    return adjusted;
+  }
+
+  /** Leaves the marker of an adjustment that is done once; false when it is there already. It is kept as an exhausted key is. */
+  #mark({ key, ttlMs }: NonNullable<AdjustStep['once']>, now: number): boolean {
+    const { table } = this.#ledgers;
+    const markerKey = markerKeyOf(key);
+    const found = table.find(markerKey);
+    if (found >= 0 && table.forgetAt(found) > now) return false;
+    const slot = found >= 0 ? found : table.add(markerKey, now);
+    table.settle(slot, now + ttlMs, now + ttlMs);
+    return true;
+  }
+}
