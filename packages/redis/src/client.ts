@@ -1,5 +1,4 @@
 /** The few methods of a client that the store calls, so that ioredis 5 and 6, iovalkey, and whatever is shaped like them fit. */
-import type { Argument } from './link.js';
 
 /** Events come with arguments that we look at one by one. */
 export type ClientListener = (...args: unknown[]) => void;
@@ -13,7 +12,7 @@ export interface RedisClient {
   disconnect(reconnect?: boolean): void;
   on(event: string, listener: ClientListener): unknown;
   off(event: string, listener: ClientListener): unknown;
-  callBuffer(command: string, args: Argument[]): Promise<unknown>;
+  call(command: string, args: string[]): Promise<unknown>;
 }
 
 /** A Cluster of ioredis >= 5 or iovalkey. */
@@ -28,20 +27,19 @@ export interface ClusterClient {
   disconnect(reconnect?: boolean): void;
   on(event: string, listener: ClientListener): unknown;
   off(event: string, listener: ClientListener): unknown;
-  callBuffer(command: string, args: Argument[]): Promise<unknown>;
+  call(command: string, args: string[]): Promise<unknown>;
 }
 
 /**
- * Sends a command through the method of its name, `evalshaBuffer` for `evalsha`: `callBuffer('evalsha', [...])` loses the
- * command's name where automatic pipelining is on (ioredis 5 and 6).
+ * Sends a command through the method of its name: `call('evalsha', [...])` loses the command's name where automatic pipelining
+ * is on (ioredis 5 and 6).
  */
 export function sendBy(
   client: RedisClient | ClusterClient,
   command: string,
-  args: readonly Argument[],
+  args: readonly string[],
 ): Promise<unknown> {
-  const methods = client as unknown as Record<string, (...args: Argument[]) => Promise<unknown>>;
-  const method = methods[`${command}Buffer`];
-  if (method === undefined) return client.callBuffer(command, [...args]);
-  return method.apply(client, args as Argument[]);
+  const methods = client as unknown as Record<string, (...args: string[]) => Promise<unknown>>;
+  const method = methods[command];
+  return method === undefined ? client.call(command, [...args]) : method.apply(client, args as string[]);
 }

@@ -1,8 +1,8 @@
 /**
  * Never after the deadline, even when the call was sent in time. What was written to a socket cannot be taken back: a server
  * that was stopped, or that is busy, still runs it when it goes on (tried: even a reset connection does not prevent it). So
- * each call carries its deadline in the server's own clock, and a header in front of the program returns without having
- * looked at a key when that has passed.
+ * each call carries its deadline in the server's own clock, and the program returns without having looked at a key when that
+ * has passed.
  *
  * The server's clock is learnt from its replies. A reply that says `server` and arrives at `local` proves that
  *
@@ -11,12 +11,6 @@
  * so `deadline + server - local` is a moment that the server's clock reaches no later than the local clock reaches
  * `deadline`. Local time is performance.now(), which no clock step moves.
  */
-
-/** Lua: the last argument is the deadline in ms since the epoch by the server's clock, or empty. */
-export const DEADLINE_HEADER = `do local d = table.remove(ARGV) if d ~= '' then
-local t = redis.call('TIME') local n = t[1] * 1000 + math.floor(t[2] / 1000)
-if n > tonumber(d) then return redis.error_reply('LIMITERLATE ' .. string.format('%.0f', n)) end end end
-`;
 
 const LATE = /^LIMITERLATE (\d+)/;
 
@@ -34,8 +28,8 @@ export interface ServerClocks {
   learn(name: string, serverMs: number): void;
   /** What is known of this server, if anything. */
   knows(name: string): boolean;
-  /** The last argument of a call: `deadlineAt` (performance.now()) in the server's clock; empty when either is unknown. */
-  argument(name: string, deadlineAt: number | undefined): string;
+  /** `deadlineAt` (performance.now()) in that server's clock; undefined when there is none or the clock is not known yet. */
+  deadline(name: string, deadlineAt: number): number | undefined;
 }
 
 export function serverClocks(): ServerClocks {
@@ -49,10 +43,10 @@ export function serverClocks(): ServerClocks {
       else if (sample < known) aheadMs.set(name, known - Math.ceil((known - sample) / 8));
     },
     knows: (name) => aheadMs.has(name),
-    argument(name, deadlineAt) {
+    deadline(name, deadlineAt) {
       const ahead = aheadMs.get(name);
-      if (ahead === undefined || deadlineAt === undefined || deadlineAt === Number.POSITIVE_INFINITY) return '';
-      return String(Math.floor(deadlineAt) + ahead);
+      if (ahead === undefined || deadlineAt === Number.POSITIVE_INFINITY) return undefined;
+      return Math.max(0, Math.floor(deadlineAt) + ahead);
     },
   };
 }

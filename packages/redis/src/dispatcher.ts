@@ -5,15 +5,14 @@
  * after which the caller is found to have time left (the server's clock was not where it was thought to be).
  */
 import type { DeadlineSignal, Outcome, Step } from '@limiter/core';
+import { MAX_KEYS_PER_CALL, MAX_STEPS_PER_CALL } from '@limiter/redis-lua';
 import { lateAt, type ServerClocks } from './deadline.js';
 import { messageOf, sendFault, unknownOutcome, unreachable } from './faults.js';
-import type { Argument, Lane, Link } from './link.js';
+import type { Lane, Link } from './link.js';
 import { NotSent } from './link.js';
 import type { Program } from './program.js';
 import { type Waiting, waitingRoom } from './waiting.js';
 
-/** Steps in one script call. A call of 256 buckets keeps the server for about a millisecond. */
-const MAX_STEPS = 256;
 /** A link that owes an answer for this long gets nothing more to do: what is not sent can still be taken back. */
 const SILENT_MS = 100;
 
@@ -54,6 +53,12 @@ interface Traffic {
   inFlight: number;
   /** performance.now() of the last reply, or of the first send after a quiet time. */
   heardAt: number;
+}
+
+/** At most: a marker counts as one more. */
+function keysOf(step: Step): number {
+  if (step.op === 'adjust') return step.adjustments.length + 1;
+  return step.op === 'reset' ? step.ledgers.length : step.charges.length;
 }
 
 export function createDispatcher(
@@ -123,7 +128,19 @@ export function createDispatcher(
       link.open();
       return;
     }
-    for (let from = 0; from < items.length; from += MAX_STEPS) send(lane, items.slice(from, from + MAX_STEPS), false);
+    let portion: Item[] = [];
+    let keys = 0;
+    for (const item of items) {
+      const more = keysOf(item.step);
+      if (portion.length === MAX_STEPS_PER_CALL || (portion.length > 0 && keys + more > MAX_KEYS_PER_CALL)) {
+        send(lane, portion, false);
+        portion = [];
+        keys = 0;
+      }
+      portion.push(item);
+      keys += more;
+    }
+    send(lane, portion, false);
   }
 
   function isSilent(lane: Lane): boolean {
@@ -150,10 +167,10 @@ export function createDispatcher(
     }
     if (live.length === 0) return;
     const steps = live.map((item) => item.step);
-    let parts: Argument[];
+    let parts: string[];
     try {
-      const { keys, args } = program.encode(steps);
-      parts = [String(keys.length), ...keys, ...args, clocks.argument(lane.name, deadlineAt)];
+      const { keys, args } = program.encode(steps, clocks.deadline(lane.name, deadlineAt));
+      parts = [String(keys.length), ...keys, ...args];
     } catch (error) {
       // One caller's mistake is not the others' fault.
       if (live.length === 1) fail(live[0] as Item, error);
@@ -178,7 +195,7 @@ export function createDispatcher(
     lane: Lane,
     command: string,
     script: string,
-    parts: readonly Argument[],
+    parts: readonly string[],
     then: { readonly reply: (reply: unknown) => void; readonly error: (error: unknown) => void },
   ): void {
     let lines = traffic.get(lane.name);
@@ -224,13 +241,7 @@ export function createDispatcher(
     for (let i = 0; i < items.length; i += 1) answer(items[i] as Item, outcomes[i] as Outcome);
   }
 
-  function recover(
-    lane: Lane,
-    items: readonly Item[],
-    parts: readonly Argument[],
-    error: unknown,
-    again: boolean,
-  ): void {
+  function recover(lane: Lane, items: readonly Item[], parts: readonly string[], error: unknown, again: boolean): void {
     const message = messageOf(error);
     const isReply = link.isReply(error);
     const late = isReply ? lateAt(message) : undefined;
@@ -247,7 +258,7 @@ export function createDispatcher(
   }
 
   /** The server does not have the script (any more): nothing ran, so it is sent as text, once. */
-  function evaluateText(lane: Lane, items: readonly Item[], parts: readonly Argument[], again: boolean): void {
+  function evaluateText(lane: Lane, items: readonly Item[], parts: readonly string[], again: boolean): void {
     // Somebody gave up meanwhile: the call is made anew without his step, and meets the same answer.
     if (items.some((item) => item.signal?.aborted === true)) {
       send(lane, items, again);

@@ -1,5 +1,6 @@
 /** From what went wrong to what it means: did the step run, and may it run later? */
 import type { FaultOutcome } from '@limiter/core';
+import { faultOfError } from '@limiter/redis-lua';
 import { NotSent } from './link.js';
 
 /** The step has not run and never will. */
@@ -12,14 +13,12 @@ export function unknownOutcome(cause: unknown): FaultOutcome {
   return { ok: false, fault: 'unknown-outcome', cause };
 }
 
-/** The server answered with an error and has written nothing: OOM, READONLY, BUSY, LOADING, MASTERDOWN, NOREPLICAS, NOAUTH, ... */
-export function refused(cause: unknown): FaultOutcome {
-  return { ok: false, fault: 'refused', cause };
-}
-
-/** What a failed send means. */
+/**
+ * What a failed send means. An error reply is `refused`: nothing was written (OOM, READONLY, BUSY, LOADING, MASTERDOWN, NOREPLICAS,
+ * NOAUTH, ...), unless the program itself says that a part was.
+ */
 export function sendFault(error: unknown, isReply: boolean): FaultOutcome {
-  if (isReply) return refused(error);
+  if (isReply) return { ok: false, fault: faultOfError(messageOf(error)), cause: error };
   return error instanceof NotSent ? unreachable(error) : unknownOutcome(error);
 }
 

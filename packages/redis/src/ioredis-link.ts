@@ -36,7 +36,7 @@ export function watchConnection(client: RedisClient, name: string, shared: boole
 
   const writable = (): boolean => client.status === 'ready' && streamOf(client)?.writable !== false;
 
-  async function send(command: string, args: readonly (string | Buffer)[]): Promise<unknown> {
+  async function send(command: string, args: readonly string[]): Promise<unknown> {
     if (!writable()) throw new NotSent(`Not connected to Redis (${client.status})`, { cause: trouble });
     return sendBy(client, command, args);
   }

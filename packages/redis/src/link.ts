@@ -1,8 +1,5 @@
 /** How the store sees its connections: lanes to servers, each of which either is ready or is not. A driver is one file that makes a Link. */
 
-/** What goes into a command: text as UTF-8, bytes as they are. */
-export type Argument = string | Buffer;
-
 /** The way to the server that serves a slot. */
 export interface Lane {
   /** Names the server; what is learnt about its clock is kept under this name. */
@@ -13,7 +10,7 @@ export interface Lane {
    * Writes one command; resolves with the reply. Rejects with a NotSent when nothing was written and never will be, with an
    * error for which `isReply` holds when the server refused it, with anything else when the link was lost after the send.
    */
-  send(command: string, args: readonly Argument[]): Promise<unknown>;
+  send(command: string, args: readonly string[]): Promise<unknown>;
 }
 
 export interface Link {

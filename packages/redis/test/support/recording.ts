@@ -2,27 +2,27 @@
 import { createHash } from 'node:crypto';
 import type { AskStep, Outcome, Step } from '@limiter/core';
 import type { RedisServer } from '@limiter/test-servers';
-import { DEADLINE_HEADER } from '../../src/deadline.js';
 import { linkMakerFor, type RedisStoreClient } from '../../src/link-maker.js';
 import type { Program } from '../../src/program.js';
 import { type RedisStore, storeOver } from '../../src/store-over.js';
 import type { RedisWarning } from '../../src/warnings.js';
 
-const SCRIPT = `${DEADLINE_HEADER}
-for i = 1, #ARGV do redis.call('RPUSH', KEYS[1], ARGV[i]) end
-redis.call('RPUSH', KEYS[1] .. ':calls', #ARGV)
-local t = redis.call('TIME')
-return string.format('%.0f', t[1] * 1000 + math.floor(t[2] / 1000))`;
+const SCRIPT = `local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+if ARGV[1] ~= '' and now > tonumber(ARGV[1]) then return { err = string.format('LIMITERLATE %.0f', now) } end
+for i = 2, #ARGV do redis.call('RPUSH', KEYS[1], ARGV[i]) end
+redis.call('RPUSH', KEYS[1] .. ':calls', #ARGV - 1)
+return string.format('%.0f', now)`;
 
 const nameOf = (step: Step): string => (step as AskStep).charges[0]?.ledger.values[0] ?? '';
 
 export const recordingProgram: Program = {
   script: SCRIPT,
   sha1: createHash('sha1').update(SCRIPT).digest('hex'),
-  encode: (steps) => {
+  encode: (steps, deadline) => {
     const names = steps.map(nameOf);
     if (names.includes('unwritable')) throw new Error('a step that cannot be written down');
-    return { keys: ['ran'], args: names };
+    return { keys: ['ran'], args: [`${deadline ?? ''}`, ...names] };
   },
   decode: (reply, steps): readonly Outcome[] =>
     steps.map(() => ({ ok: true, op: 'consume', now: Number(String(reply)), allowed: true, verdicts: [] })),
