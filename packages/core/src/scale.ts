@@ -36,7 +36,9 @@ export function shareAsFraction(share: number): Fraction {
     const numerator = Math.round(share * denominator);
     if (numerator / denominator === share) return { numerator, denominator };
   }
-  const millionths = Math.floor(share * MILLION);
+  const nearest = Math.floor(share * MILLION);
+  // The product was rounded, perhaps up.
+  const millionths = nearest / MILLION > share ? nearest - 1 : nearest;
   const divisor = gcd(millionths, MILLION);
   return { numerator: millionths / divisor, denominator: MILLION / divisor };
 }

@@ -59,7 +59,10 @@ function answers(step: Step, outcome: unknown): outcome is Outcome {
   if (seen.ok === false) return typeof seen.fault === 'string';
   if (seen.ok !== true || seen.op !== step.op) return false;
   if (step.op === 'reset') return true;
-  if (step.op === 'adjust') return seen.op === 'adjust' && seen.adjusted?.length === step.adjustments.length;
+  if (step.op === 'adjust') {
+    // A receipt that was used before adjusts nothing, so there is nothing to list.
+    return seen.op === 'adjust' && (seen.closed === true || seen.adjusted?.length === step.adjustments.length);
+  }
   return seen.op !== 'adjust' && seen.op !== 'reset' && seen.verdicts?.length === step.charges.length;
 }
 

@@ -58,9 +58,12 @@ export function withDeadline<S extends Store>(store: S, options: DeadlineOptions
       function answer(answered: readonly Outcome[]): void {
         try {
           const outcomes = checked(steps, answered);
-          if (!open) return late(steps, outcomes, now() - askedAt);
-          expiry.forget(waiting);
-          resolve(outcomes);
+          if (!open) {
+            late(steps, outcomes, now() - askedAt);
+          } else {
+            expiry.forget(waiting);
+            resolve(outcomes);
+          }
         } catch (error) {
           fail(error);
         }
