@@ -35,8 +35,7 @@ export interface Judge {
 /** `maxKeys`: ledgers held at once; those whose budget is full again leave first. */
 export function createJudge(specs: readonly LimitSpec[], maxKeys: number): Judge {
   let now = 0;
-  let evicted = 0;
-  const store = memoryStore({ clock: () => now, max: maxKeys, onEvict: () => evicted++ });
+  const store = memoryStore({ clock: () => now, max: maxKeys });
   const axes = [...new Set(specs.flatMap((spec) => spec.axes))];
   const together = createLimiter({
     name: 'together',
@@ -64,7 +63,8 @@ export function createJudge(specs: readonly LimitSpec[], maxKeys: number): Judge
       };
     },
     get evicted() {
-      return evicted;
+      const { evictedLive, evictedExhausted } = store.stats();
+      return evictedLive + evictedExhausted;
     },
   };
 }

@@ -35,10 +35,12 @@ export class LimitTally {
   }
 
   report(whole: Whole): LimitReport {
-    const { name, text, shadow } = this.#spec;
+    const { name, text, algorithm, axes, shadow } = this.#spec;
     return {
       name,
       limit: text,
+      algorithm,
+      by: axes,
       mode: shadow ? 'shadow' : 'enforce',
       judged: this.#together.judged,
       skipped: this.#skipped,

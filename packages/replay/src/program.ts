@@ -9,15 +9,22 @@ import { renderJson } from './render-json.js';
 import { chartColumns, renderText } from './render-text.js';
 import { replay } from './replay.js';
 
+/** A stream, and whether it is a terminal. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
 /** Where a command reads its surroundings from and writes to. */
 export interface Surroundings {
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly stdout: Output;
+  readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 interface ReplayFlags {
-  readonly limit: readonly string[];
+  readonly limit?: readonly string[];
   readonly json?: true;
   readonly worst: number;
   readonly reorder: number;
@@ -27,20 +34,25 @@ interface ReplayFlags {
 }
 
 const GRAMMAR = `
-A limit is one line:  [NAME:] AMOUNT/TIME ALGORITHM [capacity N] [by AXIS, AXIS] [align GRID] [offset TIME] [shadow]
+A limit is one line:
+  [NAME:] AMOUNT/TIME ALGORITHM [capacity N] [by AXIS, AXIS]
+          [align GRID] [offset TIME] [shadow]
 
   TIME       a whole number of ms, s, m, h or d: 500ms, 60s, 1h
   ALGORITHM  fixed-window, sliding-window-log or token-bucket
   capacity   of a token bucket; AMOUNT unless given
-  by         ip (default), path, method, user, status-class, agent; several: by ip, path; everybody together: by *
-  align      of a fixed window: clock (default) or first-request;  offset: shifts the clock's grid
+  by         ip (default), path, method, user, status-class or agent;
+             several as in "by ip, path"; everybody together: "by *"
+  align      of a fixed window: clock (default) or first-request
+  offset     shifts the grid of the clock
   shadow     count what it would refuse, but do not enforce it
 
 Examples:
   limiter replay access.log --limit '20/60s sliding-window-log by ip'
-  limiter replay access.log.2.gz access.log.1 access.log --limit 'burst: 10/1s token-bucket capacity 40' \\
-      --limit 'login: 5/1m fixed-window by ip, path shadow' --json
-  ssh web1 cat /var/log/nginx/access.log | limiter replay - --limit '1_000/1h fixed-window by *'
+  limiter replay access.log.1.gz access.log --json \\
+      --limit 'burst: 10/1s token-bucket capacity 40' \\
+      --limit 'login: 5/1m fixed-window by ip, path shadow'
+  zstd -dc access.log.zst | limiter replay - --limit '1_000/1h fixed-window by *'
 
 Exit codes: 0 done, 1 bad input (a limit, a log), 2 bad usage.`;
 
@@ -62,11 +74,7 @@ export function program({ stdout, stderr, env }: Surroundings): Command {
       'replay access logs (Apache and nginx, common or combined, plain or gzip; "-" is standard input) against limits',
     )
     .argument('<log...>', 'log files; several are merged by time')
-    .requiredOption(
-      '-l, --limit <limit>',
-      "a limit, as in '20/60s sliding-window-log by ip'; repeat it for several",
-      collect,
-    )
+    .option('-l, --limit <limit>', "a limit, as in '20/60s sliding-window-log by ip'; repeat it for several", collect)
     .option('--json', 'print one JSON document')
     .option('--worst <n>', 'how many of the worst clients to show', wholeNumber(0, 1_000), 5)
     .option(
@@ -83,6 +91,8 @@ export function program({ stdout, stderr, env }: Surroundings): Command {
     .action(async (logs: string[], flags: ReplayFlags, command: Command) => {
       if (logs.filter((log) => log === '-').length > 1)
         command.error('error: standard input ("-") can be read only once');
+      if (!flags.limit)
+        return command.error(`error: say at least one limit, as in --limit '20/60s sliding-window-log by ip'`);
       const limits = parseLimitTexts(flags.limit);
       const drawing = screenOf(flags.color);
       const bar = progressBar(stderr);
@@ -118,13 +128,13 @@ function wholeNumber(min: number, max: number): (text: string) => number {
 }
 
 /** A terminal's width, that of COLUMNS, or 100; never so narrow that nothing fits. */
-function widthOf({ columns }: NodeJS.WriteStream, env: Surroundings['env']): number {
+function widthOf({ columns }: Output, env: Surroundings['env']): number {
   const given = columns ?? Number(env['COLUMNS'] ?? Number.NaN);
   return Math.max(60, given > 0 ? given : 100);
 }
 
 /** https://no-color.org and https://force-color.org */
-function wantsColor(stdout: NodeJS.WriteStream, env: Surroundings['env']): boolean {
+function wantsColor(stdout: Output, env: Surroundings['env']): boolean {
   if (env['NO_COLOR']) return false;
   if (env['FORCE_COLOR'] && env['FORCE_COLOR'] !== '0') return true;
   return stdout.isTTY === true && env['TERM'] !== 'dumb';

@@ -1,5 +1,6 @@
 /** A bar on standard error while a long replay runs: only for a person at a terminal, and only after a second. */
 import { Presets, SingleBar } from 'cli-progress';
+import type { Output } from './program.js';
 import type { Progress } from './replay.js';
 import { number } from './words.js';
 
@@ -8,7 +9,7 @@ export interface ProgressBar {
   stop(): void;
 }
 
-export function progressBar(stream: NodeJS.WriteStream, startedAt: number = performance.now()): ProgressBar {
+export function progressBar(stream: Output, startedAt: number = performance.now()): ProgressBar {
   let bar: SingleBar | undefined;
   return {
     update({ bytes, size, lines }) {
@@ -16,7 +17,14 @@ export function progressBar(stream: NodeJS.WriteStream, startedAt: number = perf
       if (!bar) {
         const format = size === undefined ? '  {lines} lines' : '  {bar} {percentage} %  {lines} lines';
         bar = new SingleBar(
-          { stream, format, hideCursor: false, clearOnComplete: true, fps: 10, barsize: 30 },
+          {
+            stream: stream as unknown as NodeJS.WriteStream,
+            format,
+            hideCursor: false,
+            clearOnComplete: true,
+            fps: 10,
+            barsize: 30,
+          },
           Presets.shades_classic,
         );
         bar.start(size ?? 1, 0, { lines: '0' });

@@ -1,5 +1,5 @@
 /** When requests came and when they were refused, as rows of bars over one axis of time. */
-import type { Screen } from './layout.js';
+import { type Screen, wrap } from './layout.js';
 import type { ReplayReport } from './report.js';
 import { sparkline } from './sparkline.js';
 import { duration, moment, number, safe } from './words.js';
@@ -10,7 +10,8 @@ const MOST = 12;
 /** What is left of the width between the label and the largest count. */
 export const chartColumns = (width: number): number => Math.max(10, Math.min(width, 140) - 2 - LABEL - MOST);
 
-export function renderChart(report: ReplayReport, { colors }: Screen): string {
+export function renderChart(report: ReplayReport, screen: Screen): string {
+  const { colors } = screen;
   const { requestsOverTime, together, limits, span } = report;
   if (!span) return '';
   const row = (label: string, counts: readonly number[], paint: (text: string) => string): string => {
@@ -24,7 +25,10 @@ export function renderChart(report: ReplayReport, { colors }: Screen): string {
   const cut = requestsOverTime.columnMs >= 3_600_000 ? 10 : 19;
   const axis = bars >= cut * 2 + 2 ? from.slice(0, cut).padEnd(bars - cut) + to.slice(0, cut) : from.slice(0, cut);
   return [
-    `${colors.bold('When')} ${colors.dim(`(a bar is ${duration(requestsOverTime.columnMs)}; each row has its own height)`)}`,
+    wrap(
+      `${colors.bold('When')} ${colors.dim(`(a bar is ${duration(requestsOverTime.columnMs)}; each row has its own height)`)}`,
+      screen,
+    ),
     row('requests', requestsOverTime.counts, colors.cyan),
     ...(limits.length > 1 ? [row('refused', together.overTime.counts, colors.red)] : []),
     ...limits.map(({ name, mode, together: { overTime } }) =>

@@ -26,10 +26,9 @@ export function renderLimit(limit: LimitReport, report: ReplayReport, screen: Sc
   else {
     const whom = `${some(together.clients, 'client')} (${percent(together.clientShare)})`;
     fact(verb, `${number(together.refused)} of ${number(judged)} requests (${percent(together.share)}), ${whom}`);
-    if (report.limits.length > 1 && mode === 'enforce')
-      fact('', `${number(together.onlyThis)} of them no other limit refuses`);
+    if (report.limits.length > 1 && mode === 'enforce') fact('', `${onlyThis(together)} by this limit only`);
   }
-  if (skipped > 0) fact('skipped', `${plural(skipped, 'request')}: the log has no ${axesIn(limit.limit)} there`);
+  if (skipped > 0) fact('skipped', `${plural(skipped, 'request')}: the log has no ${limit.by.join(', ')} there`);
   if (together.first) event('first', requestOf(together.first), together.first);
   if (together.peak) {
     const { used, of, ledger } = together.peak;
@@ -44,11 +43,15 @@ export function renderLimit(limit: LimitReport, report: ReplayReport, screen: Sc
   return parts.join('\n');
 }
 
+function onlyThis({ refused, onlyThis }: LimitReport['together']): string {
+  return `${onlyThis === 0 ? 'none' : onlyThis === refused ? 'all' : number(onlyThis)} of them`;
+}
+
 function worstTable(worst: readonly WorstClient[], screen: Screen): string {
   const cells = worst.map(({ client, refused, requests }) => [safe(client, 39), figure(refused), figure(requests)]);
   const widest = (index: number, head: string): number =>
     Math.max(head.length, ...cells.map((row) => (row[index] as string).length));
-  const heads = ['worst clients', 'refused', 'of'];
+  const heads = ['worst clients', 'refused', 'requests'];
   const room = screen.width - heads.reduce((sum, head, index) => sum + widest(index, head) + 2, 2);
   const rows = worst.map(({ busiestPath, busiestPathRefused }, index) => {
     const times = ` (${number(busiestPathRefused)})`;
@@ -62,9 +65,6 @@ function worstTable(worst: readonly WorstClient[], screen: Screen): string {
     screen,
   );
 }
-
-/** `ip, path` of `20/60s fixed-window by ip, path offset 1s`. */
-const axesIn = (limit: string): string => limit.replace(/^.* by /, '').replace(/ (?:align|offset|shadow)\b.*$/, '');
 
 function requestOf({ client, method, path }: Moment): string {
   return `${safe(client, 39)} ${method === null ? '(no HTTP request)' : `${safe(method, 16)} ${safe(path ?? '', 60)}`}`;

@@ -1,4 +1,5 @@
 /** The head of the report: the traffic, the verdict of all limits together, and a line for each limit. */
+import { basename } from 'node:path';
 import { type Column, type Screen, table, wrap } from './layout.js';
 import type { LimitReport, Refusals, ReplayReport } from './report.js';
 import { duration, figure, moment, number, percent, plural, safe, some, zone } from './words.js';
@@ -8,7 +9,11 @@ export function renderSummary(report: ReplayReport, screen: Screen): string {
   const { lines, span, clients, logs, together, limits } = report;
   const [first] = logs;
   const name =
-    logs.length > 1 || !first ? plural(logs.length, 'log') : first.name === '-' ? 'standard input' : safe(first.name);
+    logs.length > 1 || !first
+      ? plural(logs.length, 'log')
+      : first.name === '-'
+        ? 'standard input'
+        : safe(basename(first.name));
   if (!span) return `${colors.bold('No requests')} in ${plural(lines.read, 'line')} of ${name}`;
 
   const title = `${colors.bold(plural(lines.requests, 'request'))} of ${some(clients, 'client')} in ${duration(span.ms)}`;
@@ -58,6 +63,6 @@ function limitTable(limits: readonly LimitReport[], screen: Screen): string {
 }
 
 /** The limit as the user wrote it; the name in front where the user gave one. */
-export function limitTitle({ name, limit }: LimitReport): string {
-  return limit.includes(` ${name.replace(/-\d+$/, '')} `) ? limit : `${name}: ${limit}`;
+export function limitTitle({ name, limit, algorithm }: LimitReport): string {
+  return name.startsWith(algorithm) ? limit : `${name}: ${limit}`;
 }

@@ -1,5 +1,7 @@
 /** The result of a replay as plain data: what `--json` prints, and all that the text is drawn from. */
 
+import type { AlgorithmName } from '@limiter/core';
+import type { Axis } from './axes.js';
 import type { Unreadable } from './parse-line.js';
 import type { Oddity } from './request-line.js';
 
@@ -65,6 +67,9 @@ export interface LimitReport {
   readonly name: string;
   /** The limit in the grammar of `--limit`. */
   readonly limit: string;
+  readonly algorithm: AlgorithmName;
+  /** Empty for everybody. */
+  readonly by: readonly Axis[];
   readonly mode: 'enforce' | 'shadow';
   /** Requests that this limit was asked about, and those it does not apply to: the log has `-` for one of its axes. */
   readonly judged: number;

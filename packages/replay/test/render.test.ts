@@ -49,6 +49,8 @@ const SOME: Refusals = {
 const limit = (fields: Partial<LimitReport>, refusals: Refusals = SOME): LimitReport => ({
   name: 'sliding-window-log',
   limit: '20/60s sliding-window-log by ip',
+  algorithm: 'sliding-window-log',
+  by: ['ip'],
   mode: 'enforce',
   judged: 10_000,
   skipped: 0,
@@ -79,6 +81,8 @@ const full = report(
     limit({
       name: 'everybody-and-every-path',
       limit: '100/60s token-bucket capacity 250 by ip, path, method shadow',
+      algorithm: 'token-bucket',
+      by: ['ip', 'path', 'method'],
       mode: 'shadow',
       skipped: 12,
     }),
@@ -130,7 +134,7 @@ describe('the text', () => {
     const text = renderText(full, screen(100, false));
     expect(text).toContain('These 2 limits together: 9,595 allowed, 405 refused');
     expect(text).toMatch(/together +clients +alone +clients +peak/);
-    expect(text).toContain('7 of them no other limit refuses');
+    expect(text).toContain('7 of them by this limit only');
     expect(text).toContain('would refuse');
     expect(text).toContain('12 requests: the log has no ip, path, method there');
   });
