@@ -151,6 +151,13 @@ export class Bench {
     return { ledger: this.ledger(rule, name, values), rule, cost, holdBack, enforce };
   }
 
+  /** Another limit for the same caller, in the same slot. */
+  beside(charge: Charge, rule: Rule, limit: string, cost = 1): Charge {
+    const { name, values, slot } = charge.ledger;
+    const ledger = { name: `${name.split('/')[0]}/${limit}`, grid: ruleGrid(rule), values };
+    return { ledger: slot === undefined ? ledger : { ...ledger, slot }, rule, cost, holdBack: 0, enforce: true };
+  }
+
   // ---- steps -----------------------------------------------------------------------------------------------------
 
   async run(steps: readonly Step[], store: Store = this.store): Promise<readonly Outcome[]> {

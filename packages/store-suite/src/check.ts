@@ -9,6 +9,8 @@ export type Need =
   | 'second-handle'
   /** The factory returns `dump`: everything that is stored, as text. */
   | 'dump'
+  /** What is past leaves `dump` by the turned clock (not by another one, as the time to live of a server's key does). */
+  | 'forgetting'
   /** The factory returns `damage`: overwrites what is stored for a ledger with something that is no ledger. */
   | 'damage'
   /** One step may name ledgers of different slots. */

@@ -1,8 +1,31 @@
 /** All groups, in the order in which they are best read. */
 import type { Group } from './check.js';
+import { atomicity } from './groups/atomicity.js';
+import { bounds } from './groups/bounds.js';
+import { changingLimits } from './groups/changing-limits.js';
+import { composition } from './groups/composition.js';
 import { contract } from './groups/contract.js';
 import { differential } from './groups/differential.js';
+import { expiry } from './groups/expiry.js';
+import { keys } from './groups/keys.js';
+import { priorities } from './groups/priorities.js';
+import { promises } from './groups/promises.js';
+import { refunds } from './groups/refunds.js';
 import { time } from './groups/time.js';
 import { vectors } from './groups/vectors.js';
 
-export const groups: readonly Group[] = [contract, vectors, time, differential];
+export const groups: readonly Group[] = [
+  contract,
+  composition,
+  atomicity,
+  promises,
+  bounds,
+  time,
+  expiry,
+  keys,
+  changingLimits,
+  refunds,
+  priorities,
+  vectors,
+  differential,
+];

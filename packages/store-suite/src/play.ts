@@ -18,6 +18,9 @@ interface Receipt {
 
 const clamp = (n: number, low: number, high: number): number => Math.min(Math.max(n, low), high);
 
+/** Which limits are asked for how much. */
+export type Question = Pick<Move & { readonly op: 'ask' }, 'subject' | 'costs' | 'heldBack'>;
+
 export class Player {
   readonly #bench: Bench;
   readonly #history: History;
@@ -106,8 +109,9 @@ export class Player {
     return values();
   }
 
-  #ask(move: Move & { readonly op: 'ask' }): void {
-    const charges = this.#rules.map((rule, i) => {
+  /** The limits as they are after the history, as charges of one step. */
+  charges(move: Question): readonly Charge[] {
+    return this.#rules.map((rule, i) => {
       const most = ruleLimit(rule);
       const cost = costOf(move.costs[i] as CostPick, most, this.#verdicts[i]);
       const holdBack = clamp(Math.ceil((most / 8) * move.heldBack), 0, MAX);
@@ -118,7 +122,10 @@ export class Player {
         enforce: this.#history.enforce[i] as boolean,
       });
     });
-    this.#queue.push({ op: move.consume ? 'consume' : 'peek', charges });
+  }
+
+  #ask(move: Move & { readonly op: 'ask' }): void {
+    this.#queue.push({ op: move.consume ? 'consume' : 'peek', charges: this.charges(move) });
   }
 
   async #flush(): Promise<void> {

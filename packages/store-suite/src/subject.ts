@@ -40,8 +40,8 @@ export interface Capabilities {
 }
 
 /** Why a need is not met; undefined when it is to be met. */
-export function lacks(capabilities: Capabilities, need: Need): string | undefined {
-  const reason = capabilities.unsupported?.[need];
+export function lacks({ clock, unsupported }: Capabilities, need: Need): string | undefined {
+  const reason = unsupported?.[need] ?? (need === 'forgetting' ? unsupported?.dump : undefined);
   if (reason !== undefined) return reason;
-  return need === 'turned-clock' && capabilities.clock === 'own' ? 'the store reads a clock of its own' : undefined;
+  return need === 'turned-clock' && clock === 'own' ? 'the store reads a clock of its own' : undefined;
 }
