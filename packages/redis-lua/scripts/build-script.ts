@@ -1,0 +1,40 @@
+/**
+ * Joins lua/*.lua into src/script.generated.ts, without comments and indentation, together with its SHA-1, so that the package
+ * reads no file and needs no node: module. Run it after every change in lua/; a test compares.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+
+/** A line without its comment. No string of the program holds two dashes. */
+const bare = (line: string): string => line.replace(/--.*$/, '').trim();
+
+export function joined(): string {
+  const parts = readdirSync(join(root, 'lua'))
+    .filter((name) => name.endsWith('.lua'))
+    .sort();
+  const lines = parts.flatMap((name) => readFileSync(join(root, 'lua', name), 'utf8').split('\n'));
+  return lines
+    .map(bare)
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+export function generated(): string {
+  const script = joined();
+  const sha1 = createHash('sha1').update(script).digest('hex');
+  return [
+    '// Generated from lua/*.lua by scripts/build-script.ts; edit those.',
+    '/** The Lua program. */',
+    `export const script: string = ${JSON.stringify(script)};`,
+    '/** SHA-1 of the program, by which EVALSHA names it: 40 hex digits. */',
+    `export const scriptSha1: string = '${sha1}';`,
+    '',
+  ].join('\n');
+}
+
+if (process.argv[1] === import.meta.filename) {
+  writeFileSync(join(root, 'src/script.generated.ts'), generated());
+}

@@ -1,0 +1,212 @@
+/**
+ * The answer of the Lua program as outcomes. Lua says what it decided and the state it decided on; the waits and what remains of windows and
+ * buckets are core's own functions of that state, so there is one place where they are worked out. A log's waits come from Lua.
+ */
+import {
+  type Adjusted,
+  type AdjustStep,
+  type AskStep,
+  algorithms,
+  type BucketState,
+  type Charge,
+  type FaultOutcome,
+  type Outcome,
+  ruleLimit,
+  type SlidingWindowLogRule,
+  type Step,
+  type Verdict,
+  type WindowState,
+} from '@limiter/core';
+
+const ADMITS = 1;
+/** Window or bucket: the ledger was there, and its state follows. */
+const HAS_STATE = 2;
+/** Log: where the charge lies follows. */
+const CHARGED = 2;
+
+/** Why a reply could not be read. */
+class NotOurs extends Error {}
+
+/** Reads a flat reply from left to right. */
+class Reader {
+  readonly #reply: readonly unknown[];
+  #at = 0;
+  /** How many charges and adjustments have been passed: the place that new identities count from. */
+  charges = 0;
+
+  constructor(reply: readonly unknown[]) {
+    this.#reply = reply;
+  }
+
+  /** The next whole number; large ones travel as text. */
+  next(): number {
+    const item = this.#reply[this.#at];
+    const number = typeof item === 'string' && item !== '' ? Number(item) : item;
+    if (!Number.isSafeInteger(number)) throw new NotOurs(`item ${this.#at} of the reply is no whole number`);
+    this.#at += 1;
+    return number as number;
+  }
+
+  end(): void {
+    if (this.#at !== this.#reply.length)
+      throw new NotOurs(`the reply has ${this.#reply.length - this.#at} items too many`);
+  }
+}
+
+/**
+ * One outcome for each of `steps`, from what EVALSHA answered to their call. Never throws: a reply that cannot be read (null among
+ * them) is the fault `unknown-outcome` for every step, because nobody knows what ran.
+ */
+export function decodeReply(reply: unknown, steps: readonly Step[]): readonly Outcome[] {
+  try {
+    if (!Array.isArray(reply)) throw new NotOurs(`the reply is ${reply === null ? 'null' : `a ${typeof reply}`}`);
+    const reader = new Reader(reply);
+    const now = reader.next();
+    const seed = reader.next();
+    const outcomes = steps.map((step) => outcomeOf(reader, step, now, seed));
+    reader.end();
+    return outcomes;
+  } catch (cause) {
+    return steps.map(() => ({ ok: false, fault: 'unknown-outcome', cause }));
+  }
+}
+
+/**
+ * What an error reply to the call says of its steps. `refused`: nothing was written (out of memory, read-only, no permission ...), or
+ * nothing ran (`LIMITERLATE`, the deadline had passed). `unknown-outcome`: an error after the first write, so that a part may have been written.
+ */
+export function faultOfError(message: string): 'refused' | 'unknown-outcome' {
+  return message.includes('LIMITERPARTIAL') ? 'unknown-outcome' : 'refused';
+}
+
+function outcomeOf(reader: Reader, step: Step, now: number, seed: number): Outcome {
+  switch (step.op) {
+    case 'consume':
+    case 'peek':
+      return askOutcome(reader, step, now, seed);
+    case 'adjust':
+      return adjustOutcome(reader, step, now);
+    case 'reset':
+      if (reader.next() !== 1) throw new NotOurs('a reset was not answered');
+      return { ok: true, op: 'reset', now };
+  }
+}
+
+function corrupt(code: number, name: string): FaultOutcome {
+  const holds = code === -1 ? 'a key of another type' : 'no state of format 1';
+  return { ok: false, fault: 'corrupt', cause: new Error(`the key of ${name} must hold a ledger, got ${holds}`) };
+}
+
+/** What was read of one charge: a window's or bucket's state before the step, or the numbers of a log. */
+type Answer =
+  | { readonly kind: 'state'; readonly admits: boolean; readonly state: WindowState | BucketState | undefined }
+  | { readonly kind: 'log'; readonly admits: boolean; readonly verdict: Verdict };
+
+function askOutcome(reader: Reader, step: AskStep, now: number, seed: number): Outcome {
+  const { charges } = step;
+  const first = seed + reader.charges;
+  reader.charges += charges.length;
+  const answers: Answer[] = [];
+  let allowed = true;
+  for (let i = 0; i < charges.length; i += 1) {
+    const charge = charges[i] as Charge;
+    const tag = reader.next();
+    if (tag < 0) return corrupt(tag, charges[reader.next() - 1]?.ledger.name ?? 'a ledger');
+    const answer =
+      charge.rule.algorithm === 'sliding-window-log'
+        ? logAnswer(reader, tag, charge, charge.rule)
+        : stateAnswer(reader, tag, charge);
+    if (charge.enforce && !answer.admits) allowed = false;
+    answers.push(answer);
+  }
+  const mayCharge = step.op === 'consume' && allowed;
+  const verdicts = answers.map((answer, i) =>
+    answer.kind === 'log'
+      ? answer.verdict
+      : stateVerdict(answer.admits, answer.state, charges[i] as Charge, now, mayCharge, first + i + 1),
+  );
+  return { ok: true, op: step.op, now, allowed, verdicts };
+}
+
+function stateAnswer(reader: Reader, tag: number, { rule }: Charge): Answer {
+  const admits = (tag & ADMITS) !== 0;
+  if ((tag & HAS_STATE) === 0) return { kind: 'state', admits, state: undefined };
+  if (rule.algorithm === 'fixed-window') {
+    return { kind: 'state', admits, state: { start: reader.next(), used: reader.next(), id: reader.next() } };
+  }
+  return {
+    kind: 'state',
+    admits,
+    state: { at: reader.next(), debt: reader.next(), charged: reader.next(), id: reader.next() },
+  };
+}
+
+/** The verdict that core gives on the state that Lua decided on. Lua wrote what it decided, so its `admits` stands. */
+function stateVerdict(
+  admits: boolean,
+  state: WindowState | BucketState | undefined,
+  { rule, cost, holdBack }: Charge,
+  now: number,
+  mayCharge: boolean,
+  id: number,
+): Verdict {
+  const algorithm = algorithms[rule.algorithm];
+  const view = algorithm.view(state, rule, now);
+  const charged = mayCharge && admits && cost > 0 ? algorithm.charge(view, rule, cost, () => id) : undefined;
+  const { remaining, resetAfterMs, moreAfterMs } = algorithm.numbers(charged?.view ?? view, rule, holdBack);
+  let retryAfterMs = 0;
+  if (!admits) {
+    retryAfterMs =
+      cost > ruleLimit(rule) - holdBack ? Number.POSITIVE_INFINITY : algorithm.waitMs(view, rule, cost, holdBack);
+  }
+  return {
+    admits,
+    heldBack: !admits && holdBack > 0 && algorithm.admits(view, rule, cost, 0),
+    charged: charged !== undefined,
+    remaining,
+    retryAfterMs,
+    resetAfterMs,
+    moreAfterMs,
+    mark: charged?.mark,
+  };
+}
+
+function logAnswer(reader: Reader, tag: number, { cost, holdBack }: Charge, rule: SlidingWindowLogRule): Answer {
+  const admits = (tag & ADMITS) !== 0;
+  const used = reader.next();
+  const waitMs = reader.next();
+  const resetAfterMs = reader.next();
+  const moreAfterMs = reader.next();
+  const budget = rule.limit - holdBack;
+  const charged = (tag & CHARGED) !== 0;
+  return {
+    kind: 'log',
+    admits,
+    verdict: {
+      admits,
+      heldBack: !admits && holdBack > 0 && cost <= rule.limit - used,
+      charged,
+      remaining: Math.max(0, budget - used),
+      retryAfterMs: !admits && cost > budget ? Number.POSITIVE_INFINITY : waitMs,
+      resetAfterMs,
+      moreAfterMs,
+      mark: charged ? { id: reader.next(), at: reader.next(), position: 0 } : undefined,
+    },
+  };
+}
+
+function adjustOutcome(reader: Reader, step: AdjustStep, now: number): Outcome {
+  reader.charges += step.adjustments.length;
+  const tag = reader.next();
+  if (tag < 0) {
+    const place = reader.next();
+    return corrupt(tag, place === 0 ? 'the marker' : (step.adjustments[place - 1]?.ledger.name ?? 'a ledger'));
+  }
+  if (tag === 1) return { ok: true, op: 'adjust', now, closed: true, adjusted: [] };
+  const adjusted = step.adjustments.map(({ change, amount }): Adjusted => {
+    const givenBack = reader.next();
+    const charged = reader.next();
+    return { givenBack, charged, cut: change === 'charge' ? amount - charged : 0 };
+  });
+  return { ok: true, op: 'adjust', now, closed: false, adjusted };
+}
