@@ -1,5 +1,6 @@
 /** What the `limiter` command is made of; reading it is reading the API. */
 export { AXES, type Axis } from './axes.js';
+export { DEMO_LOG } from './demo.js';
 export { ReplayError, type ReplayErrorCode } from './errors.js';
 export { type LimitSpec, parseLimitText, parseLimitTexts } from './limit-text.js';
 export { type LogRequest, lineParser, type ParseLine, type Unreadable } from './parse-line.js';
