@@ -4,7 +4,7 @@ import { LimiterError } from './errors.js';
 import type { Mode } from './limit.js';
 import type { Plan, PlannedLimit } from './plan.js';
 import type { Asked, Question } from './question.js';
-import { type ReceiptEntry, writeReceipt } from './receipt.js';
+import { writeEntry, writeReceipt } from './receipt.js';
 import type { AskOutcome, Charge, FaultOutcome, Outcome, Verdict } from './store.js';
 import { shownKey } from './subject.js';
 
@@ -102,17 +102,16 @@ function refusal(charges: readonly Charge[], verdicts: readonly Verdict[]): Reas
 }
 
 function receiptOf(answerer: Answerer, question: Question, outcome: AskOutcome): string {
-  const entries: ReceiptEntry[] = [];
+  let entries = '';
   for (let i = 0; i < question.asked.length; i += 1) {
-    const { charge } = question.asked[i] as Asked;
+    const { charge, resolved } = question.asked[i] as Asked;
     const verdict = charge < 0 ? undefined : outcome.verdicts[charge];
     if (verdict === undefined || !verdict.admits) continue;
-    const { ledger, rule, cost } = question.step.charges[charge] as Charge;
-    const limit = (answerer.plan.limits[i] as PlannedLimit).name;
-    entries.push({ limit, ledger, rule, charged: verdict.charged ? cost : 0, mark: verdict.mark });
+    const { ledger, cost } = question.step.charges[charge] as Charge;
+    entries += `,${writeEntry(resolved.receiptHead, ledger, verdict.charged ? cost : 0, verdict.mark)}`;
   }
   const by = outcome.by === 'fallback' ? outcome.by : undefined;
-  return writeReceipt({ limiter: answerer.name, id: answerer.newReceiptId(), by, entries });
+  return writeReceipt(answerer.name, answerer.newReceiptId(), by, entries);
 }
 
 /** No store answered: the chosen word decides. The numbers are unknown then: `remaining` is 0 and says nothing about the subject. */

@@ -320,6 +320,6 @@ function receiptIds(): () => string {
   let count = 0;
   return () => {
     count += 1;
-    return `${random}${count.toString(36)}`;
+    return `${random}${count}`;
   };
 }

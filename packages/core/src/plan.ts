@@ -3,6 +3,7 @@ import { ceilDiv, floorDiv } from './algorithms/time.js';
 import { LimiterError, shown } from './errors.js';
 import { type Amount, checkAmount, checkCapacity, type Limit, type LimitData, type Mode } from './limit.js';
 import { checkName } from './names.js';
+import { entryHead } from './receipt.js';
 import { type Rule, ruleGrid, ruleLimit } from './rule.js';
 import { scaleRule } from './scale.js';
 
@@ -12,6 +13,8 @@ export interface Resolved {
   readonly rule: Rule | undefined;
   readonly limit: Amount;
   readonly grid: string;
+  /** What a receipt says of this limit and rule. */
+  readonly receiptHead: string;
 }
 
 export interface PlannedLimit {
@@ -77,22 +80,25 @@ function planLimit(limiter: string, name: string, limit: Limit, instances: numbe
       `limits.${name} must be made by fixedWindow(), slidingWindowLog() or tokenBucket(), got ${shown(limit)}`,
     );
   }
-  const resolve = (rule: Rule | 'unlimited'): Resolved => resolved(divided(rule, instances, name));
+  // A shared name holds no "/", so it cannot meet a limiter's own.
+  const ledgerName = data.ledger ?? `${limiter}/${name}`;
+  const resolve = (rule: Rule | 'unlimited'): Resolved => resolved(name, ledgerName, divided(rule, instances, name));
   return {
     name,
     axes: data.axes,
     mode: data.mode,
-    // A shared name holds no "/", so it cannot meet a limiter's own.
-    ledgerName: data.ledger ?? `${limiter}/${name}`,
+    ledgerName,
     data,
     plain: data.plain === undefined ? undefined : resolve(data.plain),
     byTier: new Map(Object.entries(data.byTier).map(([tier, rule]) => [tier, resolve(rule)])),
   };
 }
 
-function resolved(rule: Rule | 'unlimited'): Resolved {
-  if (rule === 'unlimited') return { rule: undefined, limit: rule, grid: '' };
-  return { rule, limit: ruleLimit(rule), grid: ruleGrid(rule) };
+const UNLIMITED: Resolved = { rule: undefined, limit: 'unlimited', grid: '', receiptHead: '' };
+
+function resolved(name: string, ledgerName: string, rule: Rule | 'unlimited'): Resolved {
+  if (rule === 'unlimited') return UNLIMITED;
+  return { rule, limit: ruleLimit(rule), grid: ruleGrid(rule), receiptHead: entryHead(name, ledgerName, rule) };
 }
 
 function divided(rule: Rule | 'unlimited', instances: number, name: string): Rule | 'unlimited' {
@@ -112,11 +118,11 @@ export function resolveLimit(plan: Plan, limit: PlannedLimit, tier: string | und
   const base = limit.plain ?? (limit.byTier.get(tier as string) as Resolved);
   if (own === undefined) return base;
   const amount = checkAmount(own, `limits.${limit.name}`);
-  if (amount === 'unlimited') return { rule: undefined, limit: amount, grid: '' };
+  if (amount === 'unlimited') return UNLIMITED;
   const whole = limit.plain === undefined ? limit.data.byTier[tier as string] : limit.data.plain;
-  if (whole === 'unlimited' || whole === undefined)
-    return resolved(divided(ruleFromTiers(limit, amount), plan.instances, limit.name));
-  return resolved(divided(withAmount(whole, amount, limit.name), plan.instances, limit.name));
+  const rule =
+    whole === 'unlimited' || whole === undefined ? ruleFromTiers(limit, amount) : withAmount(whole, amount, limit.name);
+  return resolved(limit.name, limit.ledgerName, divided(rule, plan.instances, limit.name));
 }
 
 function withAmount(rule: Rule, amount: number, name: string): Rule {

@@ -28,11 +28,16 @@ export interface Receipt {
 }
 
 const FORMAT = 1;
-const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+const SHORT = 64;
 
-/** JSON text of a string; JSON.stringify escapes what UTF-8 cannot carry (lone surrogates). */
+/** JSON text of a string; JSON.stringify escapes what UTF-8 cannot carry (lone surrogates). Short plain text is quoted as it is. */
 function quoted(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+  if (text.length > SHORT) return JSON.stringify(text);
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
 }
 
 function ruleText(rule: Rule): string {
@@ -46,17 +51,36 @@ function ruleText(rule: Rule): string {
   }
 }
 
-/** The receipt as text. Built by hand because it is made for every admitted call. */
-export function writeReceipt(receipt: Receipt): string {
-  let text = `[${FORMAT},"${receipt.limiter}","${receipt.id}","${receipt.by ?? ''}"`;
-  for (const { limit, ledger, rule, charged, mark } of receipt.entries) {
-    text += `,["${limit}","${ledger.name}",${ruleText(rule)},[`;
-    for (let i = 0; i < ledger.values.length; i += 1)
-      text += `${i > 0 ? ',' : ''}${quoted(ledger.values[i] as string)}`;
-    text += `],${ledger.slot === undefined ? 'null' : quoted(ledger.slot)},${charged}`;
-    text += mark === undefined ? ']' : `,${mark.id},${mark.at},${mark.position}]`;
+/** The part of an entry that stays the same from call to call. */
+export function entryHead(limit: string, ledgerName: string, rule: Rule): string {
+  return `["${limit}","${ledgerName}",${ruleText(rule)},[`;
+}
+
+/** One limit's entry, built by hand because it is made for every admitted call. */
+export function writeEntry(head: string, ledger: Ledger, charged: number, mark: Mark | undefined): string {
+  const { values, slot } = ledger;
+  let text = head;
+  for (let i = 0; i < values.length; i += 1)
+    text += i === 0 ? quoted(values[i] as string) : `,${quoted(values[i] as string)}`;
+  text += slot === undefined ? `],null,${charged}` : `],${quoted(slot)},${charged}`;
+  return mark === undefined ? `${text}]` : `${text},${mark.id},${textOfInstant(mark.at)},${mark.position}]`;
+}
+
+/** The receipt as text; `entries` are joined by commas, with one in front. */
+export function writeReceipt(limiter: string, id: string, by: Receipt['by'], entries: string): string {
+  return `[${FORMAT},"${limiter}","${id}","${by ?? ''}"${entries}]`;
+}
+
+let lastInstant = -1;
+let lastInstantText = '';
+
+/** Many calls share a millisecond; turning it into text costs more than the rest of an entry. */
+function textOfInstant(at: number): string {
+  if (at !== lastInstant) {
+    lastInstant = at;
+    lastInstantText = String(at);
   }
-  return `${text}]`;
+  return lastInstantText;
 }
 
 /** Reads a receipt of `limiter`. @throws LimiterError ERR_LIMITER_RECEIPT */
