@@ -69,7 +69,6 @@ export function withDeadline<S extends Store>(store: S, options: DeadlineOptions
         }
       }
       function fail(error: unknown): void {
-        if (!open) return;
         expiry.forget(waiting);
         try {
           resolve(answersOfError(steps, error));

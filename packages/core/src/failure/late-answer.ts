@@ -15,7 +15,7 @@ export function judgeLateAnswer(steps: readonly Step[], outcomes: readonly Outco
   for (let i = 0; i < steps.length; i += 1) {
     const step = steps[i] as Step;
     const outcome = outcomes[i] as Outcome;
-    if (step.op !== 'consume' || !outcome.ok || outcome.op !== 'consume' || !outcome.allowed) continue;
+    if (step.op !== 'consume' || !outcome.ok || outcome.op !== 'consume') continue;
     const adjustments = chargesOf(step, outcome);
     if (adjustments.length === 0) continue;
     if (step.onFailure === undefined || step.onFailure === 'allow') kept += 1;
@@ -26,7 +26,7 @@ export function judgeLateAnswer(steps: readonly Step[], outcomes: readonly Outco
 
 function chargesOf(step: AskStep, outcome: AskOutcome): readonly Adjustment[] {
   return outcome.verdicts.flatMap((verdict: Verdict, i): readonly Adjustment[] => {
-    if (!verdict.charged || verdict.mark === undefined) return [];
+    if (verdict.mark === undefined) return [];
     const { ledger, rule, cost } = step.charges[i] as Charge;
     return [{ ledger, rule, mark: verdict.mark, charged: cost, change: 'give-back', amount: cost }];
   });

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LimiterError } from '../../src/errors.js';
 import { withDeadline } from '../../src/failure/deadline.js';
+import { withFallback } from '../../src/failure/fallback.js';
 import type { LateAnswerEvent } from '../../src/failure/observe.js';
-import type { AdjustStep, Failure, Outcome } from '../../src/index.js';
+import type { AdjustStep, Failure, Outcome, Step } from '../../src/index.js';
 import { flakyStore, flakySyncStore } from './flaky-store.js';
+import { naiveStore } from './naive-store.js';
 import { asked, charge, consume, faulty, peek, perMinute, bucket as tokenBucket, window } from './steps.js';
 
 const rule = perMinute(10);
@@ -89,11 +91,20 @@ describe('whatever the store does, the caller is answered in time', () => {
     expect(free(store)).toBe(9);
   });
 
+  it('a signal is shared by at most 10 calls of one instant: Node warns of more listeners than that', async () => {
+    const store = flakyStore();
+    const bounded = withDeadline(store, { timeoutMs: 250, now: () => 0 });
+    await Promise.all(Array.from({ length: 100 }, () => bounded.run([consume(charge(rule))])));
+    const calls = new Map<AbortSignal | undefined, number>();
+    for (const { signal } of store.calls) calls.set(signal, (calls.get(signal) ?? 0) + 1);
+    expect([...calls.values()]).toEqual(Array(10).fill(10));
+  });
+
   it("a caller's own signal reaches the store too", async () => {
     const store = flakyStore();
     store.behaviour = { does: 'hang', saysUnsent: true };
     const controller = new AbortController();
-    const answer = withDeadline(store, { timeoutMs: 5_000 }).run([consume(charge(rule))], controller.signal);
+    const answer = withDeadline(store, { timeoutMs: 60_000 }).run([consume(charge(rule))], controller.signal);
     controller.abort();
     expect(faulty((await answer)[0]).fault).toBe('unreachable');
   });
@@ -222,6 +233,31 @@ describe('a late answer', () => {
     const { store, events } = await late('deny', rule, 11);
     expect(store.calls).toHaveLength(1);
     expect(events).toEqual([]);
+  });
+
+  it.each([['allow'], ['deny']] as const)("that admitted without a charge is nobody's business (%s)", async (word) => {
+    const { store, events } = await late(word, rule, 0);
+    expect(store.calls).toHaveLength(1);
+    expect(events).toEqual([]);
+  });
+
+  it('that a fallback inside gave is given back to the fallback', async () => {
+    const store = flakyStore();
+    const fallback = naiveStore({ fails: 'never' });
+    const slow = {
+      ...store,
+      run: async (...call: Parameters<typeof store.run>) => {
+        await settle(30);
+        return store.run(...call);
+      },
+    };
+    store.behaviour = { does: 'fail', fault: 'unreachable' };
+    const bounded = withDeadline(withFallback(slow, { store: fallback, share: 1 }), { timeoutMs: 10 });
+    faulty((await bounded.run([consume(charge(rule, 3), 'fallback')]))[0]);
+    await settle(60);
+    expect(asked(fallback.runSync(peek(charge(rule)))).verdicts[0]?.remaining).toBe(10);
+    expect(fallback.decided).toBe(3);
+    expect(store.calls).toHaveLength(1);
   });
 
   it('gives back once, by the marks of what was charged and of nothing else', async () => {
@@ -397,11 +433,14 @@ describe('a stalled event loop', () => {
     await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
     try {
       const store = flakyStore();
+      // As with fetch, an abort loses the answer. And the answer is read in steps, as a body is.
       const overTheWire = {
         ...store,
-        run: (...call: Parameters<typeof store.run>) =>
-          new Promise<readonly Outcome[]>((resolve) => {
-            socket.once('data', () => resolve(store.run(...call)));
+        run: (steps: readonly Step[], signal?: AbortSignal) =>
+          new Promise<readonly Outcome[]>((resolve, reject) => {
+            signal?.addEventListener('abort', () => reject(new Error('aborted')));
+            const answer = (): void => resolve(store.run(steps, signal));
+            socket.once('data', () => setImmediate(() => setImmediate(answer)));
             socket.write('x');
           }),
       };

@@ -312,9 +312,11 @@ describe('the ledgers of the fallback', () => {
     expect(faulty(await ask(reset)).fault).toBe('unreachable');
     expect(fallback.dump()).toBe('[]');
     expect(store.behind.dump()).not.toBe('[]');
+    asked(await ask(consume(charges, 'fallback')));
     store.behaviour = works;
     expect(await ask(reset)).toMatchObject({ ok: true, op: 'reset', now: 1_000_000 });
     expect(store.behind.dump()).toBe('[]');
+    expect(fallback.dump()).toBe('[]');
   });
 
   it('take part in a run of mixed steps at their place', async () => {

@@ -55,7 +55,9 @@ describe('an outage is told', () => {
   it('and its end, with its length and the number of failures', async () => {
     const { store, events, clock, ask } = watched();
     store.behaviour = down;
-    await ask(7);
+    await ask(3);
+    clock.ms = 2_000;
+    await ask(4);
     clock.ms = 12_345;
     store.behaviour = { does: 'work' };
     await ask(7);
