@@ -20,7 +20,9 @@ export function progressBar(stream: Output, startedAt: number = performance.now(
           {
             stream: stream as unknown as NodeJS.WriteStream,
             format,
+            // Ctrl-C ends the process at once: the terminal must not be left in another state.
             hideCursor: false,
+            linewrap: true,
             clearOnComplete: true,
             fps: 10,
             barsize: 30,

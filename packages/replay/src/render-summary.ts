@@ -7,13 +7,7 @@ import { duration, figure, moment, number, percent, plural, safe, some, zone } f
 export function renderSummary(report: ReplayReport, screen: Screen): string {
   const { colors } = screen;
   const { lines, span, clients, logs, together, limits } = report;
-  const [first] = logs;
-  const name =
-    logs.length > 1 || !first
-      ? plural(logs.length, 'log')
-      : first.name === '-'
-        ? 'standard input'
-        : safe(basename(first.name));
+  const name = logs.length === 1 ? shortName(logs[0]?.name ?? '') : plural(logs.length, 'log');
   if (!span) return `${colors.bold('No requests')} in ${plural(lines.read, 'line')} of ${name}`;
 
   const title = `${colors.bold(plural(lines.requests, 'request'))} of ${some(clients, 'client')} in ${duration(span.ms)}`;
@@ -25,6 +19,11 @@ export function renderSummary(report: ReplayReport, screen: Screen): string {
     wrap(verdict(together, limits, screen), screen),
   ];
   return [...paragraphs, '', limitTable(limits, screen)].join('\n');
+}
+
+function shortName(log: string): string {
+  if (log === '-') return 'standard input';
+  return log.startsWith('/dev/fd/') ? 'a pipe' : safe(basename(log));
 }
 
 function verdict(together: ReplayReport['together'], limits: readonly LimitReport[], { colors }: Screen): string {
