@@ -1,6 +1,9 @@
 /** Every client that the store is made for. */
+import { createClient } from '@redis/client';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
+import { Redis as Valkey } from 'iovalkey';
+import { nodeRedis } from '../../src/index.js';
 import type { RedisStoreClient } from '../../src/link-maker.js';
 
 export interface TestClient {
@@ -14,7 +17,7 @@ export interface Driver {
   connect(port: number): TestClient;
 }
 
-function testClient(client: Redis | Redis5): TestClient {
+function testClient(client: Redis | Redis5 | Valkey): TestClient {
   // The application's own affair: without a listener ioredis prints every error.
   (client as Redis).on('error', () => undefined);
   return { client, end: async () => client.disconnect() };
@@ -23,4 +26,14 @@ function testClient(client: Redis | Redis5): TestClient {
 export const drivers: readonly Driver[] = [
   { name: 'ioredis 6', connect: (port) => testClient(new Redis({ host: '127.0.0.1', port })) },
   { name: 'ioredis 5', connect: (port) => testClient(new Redis5({ host: '127.0.0.1', port })) },
+  { name: 'iovalkey', connect: (port) => testClient(new Valkey({ host: '127.0.0.1', port })) },
+  {
+    name: 'node-redis',
+    connect: (port) => {
+      const client = createClient({ socket: { host: '127.0.0.1', port } });
+      client.on('error', () => undefined);
+      client.connect().catch(() => undefined);
+      return { client: nodeRedis(client), end: async () => client.destroy() };
+    },
+  },
 ];
