@@ -37,23 +37,23 @@ export function createDecider({ opening, patience, prefix, clock }: DeciderOptio
       );
       patience.rewarded();
       writes += done.writes;
-      if (writes >= WRITES_A_SWEEP) sweep();
+      if (writes >= WRITES_A_SWEEP) sweep(Math.floor(writes / WRITES_A_SWEEP));
       return done.outcomes;
     } catch (error) {
       const code = resultCode(error);
       if (FAILED.includes(code)) opening.failed();
       // What has expired may be what fills the disk.
-      if (code === FULL) sweep();
+      if (code === FULL) sweep(1);
       throw error;
     }
   }
 
   /** After the decision and apart from it: whatever goes wrong here has not touched it. */
-  function sweep(): void {
-    writes = 0;
+  function sweep(steps: number): void {
+    writes %= WRITES_A_SWEEP;
     try {
       const connection = opening.connection();
-      opening.withoutWaiting(connection, false, () => tidy(connection, clock()));
+      opening.withoutWaiting(connection, false, () => tidy(connection, clock(), steps));
     } catch {
       // What is wrong with the file meets a decision soon enough.
     }

@@ -29,15 +29,15 @@ export function dropLedger(connection: Connection, key: string): void {
   if (typeof tree === 'number') abandonTree(connection, tree);
 }
 
-/** One small step, in a transaction of its own. It may fail: what is wrong meets a decision soon enough. */
-export function tidy(connection: Connection, now: number): void {
+/** So many small steps, in a transaction of their own. It may fail: what is wrong meets a decision soon enough. */
+export function tidy(connection: Connection, now: number, steps: number): void {
   try {
     connection.beginImmediate.run();
   } catch {
     return;
   }
   try {
-    sweep(connection, now);
+    for (let i = 0; i < steps; i += 1) sweep(connection, now);
     connection.commit.run();
   } catch {
     takeBack(connection);

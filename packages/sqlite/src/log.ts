@@ -12,12 +12,20 @@ import { abandonTree } from './housekeeping.js';
 import { pack } from './numbers.js';
 import { FAN, type Place, Tree } from './tree.js';
 
-/** Leaves that one charge deletes at most. 32 charges make a leaf, so what has expired leaves faster than it comes. */
+/** Leaves that one charge deletes at most. 50 charges make a leaf, so what has expired leaves faster than it comes. */
 const LEAVES_A_CHARGE = 8;
 
 /** The fixed part of the BLOB; the tail follows. */
-type Header = [shift: number, base: number, head: number, first: number, firstAt: number, firstKept: number];
-const HEADER = 6;
+type Header = [
+  shift: number,
+  base: number,
+  head: number,
+  first: number,
+  firstAt: number,
+  firstKept: number,
+  passed: number,
+];
+const HEADER = 7;
 
 export class StoredLog implements LogState {
   readonly id: number;
@@ -34,6 +42,8 @@ export class StoredLog implements LogState {
   #first: number;
   #firstAt: number;
   #firstKept: number;
+  /** Kept cost of the tree's entries before `first`, at most 2^53-1. */
+  #passed: number;
   /** Kept cost from `first` on. */
   #kept: number;
   #boundary: { readonly after: number; readonly place: Place } | undefined;
@@ -46,11 +56,17 @@ export class StoredLog implements LogState {
     amount: number,
     sum: number,
     tree: number,
-    list: number[],
+    list: Float64Array,
   ) {
-    const tail = list.slice(HEADER);
+    const tail = list.subarray(HEADER);
     const leaves = (sum - tail.length / 2 - (list[1] as number)) / FAN;
-    [this.#shift, this.#base, this.#head, this.#first, this.#firstAt, this.#firstKept] = list as Header;
+    this.#shift = list[0] as number;
+    this.#base = list[1] as number;
+    this.#head = list[2] as number;
+    this.#first = list[3] as number;
+    this.#firstAt = list[4] as number;
+    this.#firstKept = list[5] as number;
+    this.#passed = list[6] as number;
     if (!Number.isInteger(leaves) || leaves < 0 || leaves > 0 !== tree > 0 || this.#first < this.#base) {
       throw new Corrupt('the parts of a stored log do not fit each other');
     }
@@ -63,7 +79,7 @@ export class StoredLog implements LogState {
   }
 
   static create(connection: Connection, id: number): StoredLog {
-    return new StoredLog(connection, id, 0, 0, 0, 0, [0, 0, 0, 0, 0, 0]);
+    return new StoredLog(connection, id, 0, 0, 0, 0, new Float64Array(HEADER));
   }
 
   usedAfter(after: number): number {
@@ -74,16 +90,25 @@ export class StoredLog implements LogState {
     const start = this.#firstAfter(after);
     if (amount <= start.kept) return start.at - this.#shift;
     const target = start.before + amount;
-    // Often it is one of the newest entries, which are at hand.
-    const tail = this.#tree.leaves * FAN;
-    const beforeTail = this.#kept - this.#tailKept();
-    const place =
-      start.index < tail && target > beforeTail
-        ? this.#tree.seek(tail, beforeTail, (_at, sum) => sum >= target)
-        : this.#tree.seek(start.index, start.before, (_at, sum) => sum >= target);
+    const place = this.#find(start, target);
     if (place === undefined)
       throw new Corrupt(`a stored log holds ${this.#kept}, of which unit ${target} is not found`);
     return place.at - this.#shift;
+  }
+
+  /** The entry with which the sum from `first` on reaches `target`. */
+  #find(start: Place, target: number): Place | undefined {
+    const reached = (_at: number, sum: number): boolean => sum >= target;
+    const tail = this.#tree.leaves * FAN;
+    if (start.index < tail) {
+      // Often it is one of the newest entries, which are at hand, or one of the oldest.
+      const beforeTail = this.#kept - this.#tree.tailKept();
+      if (target > beforeTail) return this.#tree.seek(tail, beforeTail, reached);
+      // Else from the top, unless what has expired is so much that sums there are no longer exact.
+      const exact = this.#passed <= Number.MAX_SAFE_INTEGER - this.#kept;
+      if (exact && target - start.before > FAN) return this.#tree.seekFromTop(-this.#passed, reached);
+    }
+    return this.#tree.seek(start.index, start.before, reached);
   }
 
   entry(position: number): { readonly at: number; readonly kept: number } | undefined {
@@ -108,12 +133,6 @@ export class StoredLog implements LogState {
     return place;
   }
 
-  #tailKept(): number {
-    let sum = 0;
-    for (let i = 1; i < this.#tree.tail.length; i += 2) sum += this.#tree.tail[i] as number;
-    return sum;
-  }
-
   /** Carries out what the algorithm decided and stores it under `key`. */
   store(key: string, change: LogChange, windowMs: number): void {
     this.newestAt -= change.shiftMs;
@@ -121,7 +140,18 @@ export class StoredLog implements LogState {
     if (change.append !== undefined) this.#append(change.append.at, change.append.cost, windowMs);
     if (change.giveBack !== undefined) this.#giveBack(change.giveBack.position, change.giveBack.amount);
     const { tail, number } = this.#tree;
-    const list = [this.#shift, this.#base, this.#head, this.#first, this.#firstAt, this.#firstKept, ...tail];
+    const header: Header = [
+      this.#shift,
+      this.#base,
+      this.#head,
+      this.#first,
+      this.#firstAt,
+      this.#firstKept,
+      this.#passed,
+    ];
+    const list = new Float64Array(HEADER + tail.length);
+    list.set(header);
+    list.set(tail, HEADER);
     const fullAt = this.newestAt + windowMs;
     this.#connection.putLedger.run(
       key,
@@ -148,6 +178,7 @@ export class StoredLog implements LogState {
       this.#firstAt = start.at;
       this.#firstKept = start.kept;
       this.#kept += cost - start.before;
+      this.#passed = Math.min(Number.MAX_SAFE_INTEGER, this.#passed + start.before);
     }
     this.#forget();
     this.#tree.append(at + this.#shift, cost);
@@ -165,6 +196,7 @@ export class StoredLog implements LogState {
       this.#tree.restart(expired - tail);
       this.#base = this.#first;
       this.#head = 0;
+      this.#passed = 0;
     } else {
       const to = Math.min(Math.floor(expired / FAN), this.#head + LEAVES_A_CHARGE);
       this.#tree.drop(this.#head, to);

@@ -9,17 +9,25 @@ export function stored(value: unknown, least = 0): number {
   return value as number;
 }
 
-export function pack(numbers: readonly number[]): Uint8Array {
-  const bytes = new DataView(new ArrayBuffer(numbers.length * 8));
-  for (let i = 0; i < numbers.length; i += 1) bytes.setFloat64(i * 8, numbers[i] as number, true);
-  return new Uint8Array(bytes.buffer);
+const LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/** The bytes of `numbers`, which then belong to the result: what is stored is little endian everywhere. */
+export function pack(numbers: Float64Array): Uint8Array {
+  const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+  return LITTLE_ENDIAN ? bytes : swapped(bytes);
 }
 
 /** @throws Corrupt when this is not the work of `pack` */
-export function unpack(blob: unknown): number[] {
+export function unpack(blob: unknown): Float64Array {
   if (!(blob instanceof Uint8Array) || blob.byteLength % 8 !== 0) throw new Corrupt('a stored list has been damaged');
-  const bytes = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
-  const numbers: number[] = [];
-  for (let i = 0; i < blob.byteLength; i += 8) numbers.push(stored(bytes.getFloat64(i, true)));
+  const bytes = !LITTLE_ENDIAN ? swapped(blob) : blob.byteOffset % 8 === 0 ? blob : new Uint8Array(blob);
+  const numbers = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8);
+  for (let i = 0; i < numbers.length; i += 1) stored(numbers[i]);
   return numbers;
+}
+
+function swapped(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(bytes);
+  for (let i = 0; i < copy.length; i += 8) copy.subarray(i, i + 8).reverse();
+  return copy;
 }

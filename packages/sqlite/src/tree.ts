@@ -1,9 +1,9 @@
 /**
- * The entries of a long log, as a tree that is only ever appended to. An item is a time and a sum; 32 items are a node.
+ * The entries of a long log, as a tree that is only ever appended to. An item is a time and a sum; 50 items are a node.
  *
  * ```
  * level 1     [ last time, sum of the leaf | ... ]           told of a leaf when it is full
- * level 0     [ time, kept | time, kept | ... x 32 ]   [ ... ]   [ the tail: in the ledger's row, not full yet ]
+ * level 0     [ time, kept | time, kept | ... x 50 ]   [ ... ]   [ the tail: in the ledger's row, not full yet ]
  * ```
  *
  * A search for a time or for the n-th unit reads one or two nodes a level, wherever it starts; a refund rewrites one
@@ -13,13 +13,18 @@ import type { Connection } from './connection.js';
 import { Corrupt } from './faults.js';
 import { pack, unpack } from './numbers.js';
 
-/** Items of a node. A full tail is 512 bytes, so that a ledger's row stays on its page. */
-export const FAN = 32;
+/** Items of a node: 800 bytes. In a page of 4 kB, four nodes or full tails lie side by side without an overflow page (more than 1,002 bytes). */
+export const FAN = 50;
 /** Slots of one level; the slot of a node is level * LEVEL + its index. */
 const LEVEL = 2 ** 40;
 
 /** Time and sum in turn: `[at, kept, at, kept, ...]`. */
-export type Items = number[];
+export type Items = Float64Array;
+
+/** Is this the goal, or does the node with this last time and this sum hold it? */
+type Stop = (at: number, sum: number) => boolean;
+
+const NONE: Items = new Float64Array(0);
 
 export interface Place {
   /** Index of the entry, counted from the first of the tree. */
@@ -50,9 +55,20 @@ export class Tree {
    * Walks from entry `from` to the first at which `stops(time, sum so far)`; whole nodes that do not stop it are passed
    * unread. undefined: the end was reached.
    */
-  seek(from: number, before: number, stops: (at: number, sum: number) => boolean): Place | undefined {
+  seek(from: number, before: number, stops: Stop): Place | undefined {
+    return this.#walk(0, from, before, stops);
+  }
+
+  /** The same from the first entry that the tree ever had: shorter when the goal is far. Nodes that were dropped are not read when nothing in them stops. */
+  seekFromTop(before: number, stops: Stop): Place | undefined {
     let level = 0;
-    let index = from;
+    for (let nodes = this.leaves; nodes > 0; nodes = Math.floor(nodes / FAN)) level += 1;
+    return this.#walk(level, 0, before, stops);
+  }
+
+  #walk(from: number, start: number, before: number, stops: Stop): Place | undefined {
+    let level = from;
+    let index = start;
     let sum = before;
     for (;;) {
       const items = this.#items(level, Math.floor(index / FAN));
@@ -91,7 +107,7 @@ export class Tree {
   /** Adds an entry; a full tail becomes a leaf first. */
   append(at: number, kept: number): void {
     if (this.tail.length === FAN * 2) this.#flush();
-    this.tail.push(at, kept);
+    this.tail = withItem(this.tail, at, kept);
   }
 
   #flush(): void {
@@ -103,13 +119,13 @@ export class Tree {
     do {
       level += 1;
       // As `leaves` does not count the new one yet, the parent reads as it was before it.
-      const parent = [...this.#items(level, Math.floor(index / FAN)), full.at(-2) as number, sumOf(full)];
+      const parent = withItem(this.#items(level, Math.floor(index / FAN)), full.at(-2) as number, sumOf(full));
       index = Math.floor(index / FAN);
       this.#put(level, index, parent);
       full = parent;
     } while (full.length === FAN * 2);
     this.leaves += 1;
-    this.tail = [];
+    this.tail = NONE;
   }
 
   /** Takes `amount` off the entry at `index`, which keeps at least that much, and off every sum that holds it. */
@@ -125,6 +141,11 @@ export class Tree {
       if (items.length < FAN * 2) return;
       at = node;
     }
+  }
+
+  /** Kept cost of the entries that are in no leaf yet. */
+  tailKept(): number {
+    return sumOf(this.tail);
   }
 
   /** Starts again with what is in the tail from its entry `from` on; the caller sees to the nodes. */
@@ -155,18 +176,26 @@ export class Tree {
     if (level === 0 && index === this.leaves) return this.tail;
     const full = Math.floor(this.leaves / FAN ** Math.max(0, level - 1));
     const length = level === 0 ? (index < full ? FAN : 0) : Math.min(FAN, full - index * FAN);
-    if (length <= 0) return [];
+    if (length <= 0) return NONE;
     const slot = level * LEVEL + index;
     const known = this.#read.get(slot);
     if (known !== undefined) return known;
     const row = this.#connection.node.get(this.number, slot);
-    const items = row === undefined ? [] : unpack(row[0]);
+    const items = row === undefined ? NONE : unpack(row[0]);
     if (items.length !== length * 2) {
       throw new Corrupt(`node ${slot} of tree ${this.number} must hold ${length} items, it holds ${items.length / 2}`);
     }
     this.#read.set(slot, items);
     return items;
   }
+}
+
+function withItem(items: Items, at: number, sum: number): Items {
+  const longer = new Float64Array(items.length + 2);
+  longer.set(items);
+  longer[items.length] = at;
+  longer[items.length + 1] = sum;
+  return longer;
 }
 
 /**
