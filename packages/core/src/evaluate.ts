@@ -16,9 +16,9 @@ type AnyAlgorithm = Algorithm<Rule, LedgerState, unknown>;
 
 /** The algorithm of a rule. The state that comes with a rule is the one that its ledger's grid names, so the pairing holds by construction. */
 export const algorithms: Readonly<Record<AlgorithmName, AnyAlgorithm>> = {
-  'fixed-window': fixedWindowAlgorithm as AnyAlgorithm,
-  'sliding-window-log': slidingWindowLogAlgorithm as AnyAlgorithm,
-  'token-bucket': tokenBucketAlgorithm as AnyAlgorithm,
+  'fixed-window': fixedWindowAlgorithm as unknown as AnyAlgorithm,
+  'sliding-window-log': slidingWindowLogAlgorithm as unknown as AnyAlgorithm,
+  'token-bucket': tokenBucketAlgorithm as unknown as AnyAlgorithm,
 };
 
 export interface Evaluation {
@@ -39,57 +39,55 @@ export function evaluate(
   now: number,
   newId: () => number,
 ): Evaluation {
-  const consume = step.op === 'consume';
+  const { charges } = step;
   const views: unknown[] = [];
-  const admitted: boolean[] = [];
   let allowed = true;
-  for (let i = 0; i < step.charges.length; i += 1) {
-    const charge = step.charges[i] as Charge;
-    const algorithm = algorithms[charge.rule.algorithm];
-    const view = algorithm.view(states[i], charge.rule, now);
-    const admits = charge.cost === 0 || algorithm.admits(view, charge.rule, charge.cost, charge.holdBack);
-    if (charge.enforce && !admits) allowed = false;
+  for (let i = 0; i < charges.length; i += 1) {
+    const charge = charges[i] as Charge;
+    const view = algorithms[charge.rule.algorithm].view(states[i], charge.rule, now);
+    if (charge.enforce && !admits(charge, view)) allowed = false;
     views.push(view);
-    admitted.push(admits);
   }
+  const consume = step.op === 'consume';
   const verdicts: Verdict[] = [];
   const changes: (Change | undefined)[] = [];
-  for (let i = 0; i < step.charges.length; i += 1) {
-    const charge = step.charges[i] as Charge;
-    const asked = consume && charge.cost > 0;
-    const answer = judge(charge, views[i], admitted[i] as boolean, asked && allowed, newId);
-    // A refusal charges nothing; the one thing that it may write is the move of a ledger after the clock was set back.
-    const change = answer.change ?? (asked ? algorithms[charge.rule.algorithm].move(views[i], newId) : undefined);
-    verdicts.push(answer.verdict);
+  for (let i = 0; i < charges.length; i += 1) {
+    const charge = charges[i] as Charge;
+    const change = consume && charge.cost > 0 ? changeOf(charge, views[i], allowed, newId) : undefined;
+    verdicts.push(verdictOf(charge, views[i], allowed, change));
     changes.push(change);
   }
   return { outcome: { ok: true, op: step.op, now, allowed, verdicts }, changes };
 }
 
-/** One limit's verdict, and its charge when `mayCharge` and it admits. */
-function judge(
-  charge: Charge,
-  view: unknown,
-  admits: boolean,
-  mayCharge: boolean,
-  newId: () => number,
-): { readonly verdict: Verdict; readonly change: Change | undefined } {
+function admits({ rule, cost, holdBack }: Charge, view: unknown): boolean {
+  return cost === 0 || algorithms[rule.algorithm].admits(view, rule, cost, holdBack);
+}
+
+/** A refusal charges nothing; the one thing that it may write is the move of a ledger after the clock was set back. */
+function changeOf(charge: Charge, view: unknown, allowed: boolean, newId: () => number): Change | undefined {
+  const algorithm = algorithms[charge.rule.algorithm];
+  return allowed && admits(charge, view)
+    ? algorithm.charge(view, charge.rule, charge.cost, newId)
+    : algorithm.move(view, newId);
+}
+
+/** One limit's verdict; it was charged when the step is allowed, it admits, and there is a change. */
+function verdictOf(charge: Charge, view: unknown, allowed: boolean, change: Change | undefined): Verdict {
   const { rule, cost, holdBack } = charge;
   const algorithm = algorithms[rule.algorithm];
-  const charged = mayCharge && admits ? algorithm.charge(view, rule, cost, newId) : undefined;
-  const numbers = algorithm.numbers(charged === undefined ? view : charged.view, rule, holdBack);
+  const fits = admits(charge, view);
+  const charged = allowed && fits && change !== undefined;
+  const numbers = algorithm.numbers(view, rule, holdBack, charged ? cost : 0);
   return {
-    verdict: {
-      admits,
-      heldBack: !admits && holdBack > 0 && algorithm.admits(view, rule, cost, 0),
-      charged: charged !== undefined,
-      remaining: numbers.remaining,
-      retryAfterMs: admits ? 0 : retryAfterMs(charge, view),
-      resetAfterMs: numbers.resetAfterMs,
-      moreAfterMs: numbers.moreAfterMs,
-      mark: charged?.mark,
-    },
-    change: charged?.change,
+    admits: fits,
+    heldBack: !fits && holdBack > 0 && algorithm.admits(view, rule, cost, 0),
+    charged,
+    remaining: numbers.remaining,
+    retryAfterMs: fits ? 0 : retryAfterMs(charge, view),
+    resetAfterMs: numbers.resetAfterMs,
+    moreAfterMs: numbers.moreAfterMs,
+    mark: charged ? algorithm.mark(view, change) : undefined,
   };
 }
 
@@ -124,7 +122,7 @@ export function adjust(
     return { adjusted: { givenBack, charged: 0, cut: 0 }, change };
   }
   const charged = Math.min(amount, algorithm.roomToSettle(view, rule));
-  const change = charged > 0 ? algorithm.charge(view, rule, charged, newId).change : algorithm.move(view, newId);
+  const change = charged > 0 ? algorithm.charge(view, rule, charged, newId) : algorithm.move(view, newId);
   return { adjusted: { givenBack: 0, charged, cut: amount - charged }, change };
 }
 

@@ -1,5 +1,5 @@
 /** The public face of @limiter/core; reading it is reading the API. */
-export type { Algorithm, Charged, GivenBack, Numbers } from './algorithms/algorithm.js';
+export type { Algorithm, GivenBack, Numbers } from './algorithms/algorithm.js';
 export type { BucketState, Change, LedgerState, LogChange, LogState, WindowState } from './algorithms/state.js';
 export type { DecidedBy, Decision, LimitStatus, Reason } from './decision.js';
 export { type Duration, parseDuration, parseRate, type Rate } from './duration.js';

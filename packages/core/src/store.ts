@@ -143,6 +143,7 @@ export interface AdjustOutcome {
   readonly now: number;
   /** The marker of `once` was there already; nothing was done. */
   readonly closed: boolean;
+  /** In the order of the step's adjustments; empty when `closed`. */
   readonly adjusted: readonly Adjusted[];
 }
 

@@ -9,29 +9,25 @@ export interface Numbers {
   readonly moreAfterMs: number;
 }
 
-/** A charge that was made: the ledger as it then is, what to store, and where the charge lies. */
-export interface Charged<View> {
-  readonly view: View;
-  readonly change: Change;
-  readonly mark: Mark;
-}
-
 /** What a refund gave back, in whole units of cost, and what to store; `change` is undefined when nothing was given back. */
 export interface GivenBack {
   readonly givenBack: number;
   readonly change: Change | undefined;
 }
 
-export interface Algorithm<Rule, State, View> {
+export interface Algorithm<Rule, State, View, Next extends Change = Change> {
   /** The ledger as it is judged at `now`: expired, or waiting for a clock that is a little behind, or moved with one that is far behind. */
   view(state: State | undefined, rule: Rule, now: number): View;
   /** Does `cost` fit beside what is used, with `holdBack` kept free? */
   admits(view: View, rule: Rule, cost: number, holdBack: number): boolean;
   /** The least wait after which `cost` fits; only asked when it does not fit now and `cost <= limit - holdBack`. */
   waitMs(view: View, rule: Rule, cost: number, holdBack: number): number;
-  numbers(view: View, rule: Rule, holdBack: number): Numbers;
-  /** Adds `cost` > 0, which was found to fit (or which nothing refuses). */
-  charge(view: View, rule: Rule, cost: number, newId: () => number): Charged<View>;
+  /** What is reported once `added` more was charged to the ledger that `view` shows (0: nothing was). */
+  numbers(view: View, rule: Rule, holdBack: number, added?: number): Numbers;
+  /** What to store when `cost` > 0 is added, which was found to fit (or which nothing refuses). */
+  charge(view: View, rule: Rule, cost: number, newId: () => number): Next;
+  /** Where the charge that made `next` of `view` lies. */
+  mark(view: View, next: Next): Mark;
   /** The move to store when nothing is charged; undefined when the ledger did not move. */
   move(view: View, newId: () => number): Change | undefined;
   /** How much a charge that nothing refuses may still add, in whole units: up to twice the limit. */

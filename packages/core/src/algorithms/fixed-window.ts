@@ -13,7 +13,7 @@
  */
 import type { FixedWindowRule } from '../rule.js';
 import type { Mark } from '../store.js';
-import type { Algorithm, Charged, GivenBack, Numbers } from './algorithm.js';
+import type { Algorithm, GivenBack, Numbers } from './algorithm.js';
 import type { WindowState } from './state.js';
 import { MAX, STEP_BACK_MS } from './time.js';
 
@@ -61,25 +61,23 @@ function waitMs(view: WindowView): number {
   return view.endsInMs;
 }
 
-function numbers(view: WindowView, rule: FixedWindowRule, holdBack: number): Numbers {
+function numbers(view: WindowView, rule: FixedWindowRule, holdBack: number, added = 0): Numbers {
   const budget = rule.limit - holdBack;
-  const inUse = view.used > 0;
+  const used = view.used + added;
   return {
-    remaining: Math.max(0, budget - view.used),
-    resetAfterMs: inUse ? view.endsInMs : 0,
-    moreAfterMs: inUse && budget > 0 ? view.endsInMs : 0,
+    remaining: Math.max(0, budget - used),
+    resetAfterMs: used > 0 ? view.endsInMs : 0,
+    moreAfterMs: used > 0 && budget > 0 ? view.endsInMs : 0,
   };
 }
 
-function charge(view: WindowView, _rule: FixedWindowRule, cost: number, newId: () => number): Charged<WindowView> {
-  const id = view.kind === 'current' ? view.id : newId();
-  const used = view.used + cost;
-  return {
-    view: { kind: 'current', start: view.start, used, id, endsInMs: view.endsInMs },
-    change: { start: view.start, used, id },
-    // A charge with the clock a little behind counts at the window's start; where in the window it lies never matters.
-    mark: { id, at: view.start, position: 0 },
-  };
+function charge(view: WindowView, _rule: FixedWindowRule, cost: number, newId: () => number): WindowState {
+  return { start: view.start, used: view.used + cost, id: view.kind === 'current' ? view.id : newId() };
+}
+
+/** A charge with the clock a little behind counts at the window's start; where in the window it lies never matters. */
+function mark(_view: WindowView, next: WindowState): Mark {
+  return { id: next.id, at: next.start, position: 0 };
 }
 
 function move(view: WindowView, newId: () => number): WindowState | undefined {
@@ -98,12 +96,13 @@ function giveBack(view: WindowView, _rule: FixedWindowRule, charged: number, mar
   return { givenBack, change: { start: view.start, used: view.used - givenBack, id: view.id } };
 }
 
-export const fixedWindowAlgorithm: Algorithm<FixedWindowRule, WindowState, WindowView> = {
+export const fixedWindowAlgorithm: Algorithm<FixedWindowRule, WindowState, WindowView, WindowState> = {
   view,
   admits,
   waitMs,
   numbers,
   charge,
+  mark,
   move,
   roomToSettle,
   giveBack,

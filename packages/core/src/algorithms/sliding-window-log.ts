@@ -12,7 +12,7 @@
  */
 import type { SlidingWindowLogRule } from '../rule.js';
 import type { Mark } from '../store.js';
-import type { Algorithm, Charged, GivenBack, Numbers } from './algorithm.js';
+import type { Algorithm, GivenBack, Numbers } from './algorithm.js';
 import type { LogChange, LogState } from './state.js';
 import { MAX, STEP_BACK_MS } from './time.js';
 
@@ -26,12 +26,10 @@ export interface LogView {
   /** How much earlier every entry moves, when the clock is far behind. */
   readonly shiftMs: number;
   readonly used: number;
-  /** Cost just charged at `at`, not in `log` yet. */
-  readonly appended: number;
 }
 
 function view(log: LogState | undefined, rule: SlidingWindowLogRule, now: number): LogView {
-  if (log === undefined) return { log, at: now, behindMs: 0, shiftMs: 0, used: 0, appended: 0 };
+  if (log === undefined) return { log, at: now, behindMs: 0, shiftMs: 0, used: 0 };
   const back = Math.max(0, log.newestAt - now);
   const at = now + back;
   const far = back > STEP_BACK_MS;
@@ -41,7 +39,6 @@ function view(log: LogState | undefined, rule: SlidingWindowLogRule, now: number
     behindMs: far ? 0 : back,
     shiftMs: far ? back : 0,
     used: log.usedAfter(at - rule.windowMs),
-    appended: 0,
   };
 }
 
@@ -52,9 +49,9 @@ function admits(view: LogView, rule: SlidingWindowLogRule, cost: number, holdBac
 /** The least wait after which at least `amount` of what is used no longer counts; 0 when `amount` is 0. */
 function waitUntilFreed(view: LogView, rule: SlidingWindowLogRule, amount: number): number {
   if (amount <= 0) return 0;
-  const stored = view.used - view.appended;
-  const at =
-    view.log !== undefined && amount <= stored ? view.log.timeOfUnit(amount, view.at - rule.windowMs) : view.at;
+  // What is not in the log has just been charged, at `view.at`.
+  const stored = view.log !== undefined && amount <= view.used;
+  const at = stored ? view.log.timeOfUnit(amount, view.at - rule.windowMs) : view.at;
   return at + rule.windowMs - view.at + view.behindMs;
 }
 
@@ -62,24 +59,27 @@ function waitMs(view: LogView, rule: SlidingWindowLogRule, cost: number, holdBac
   return waitUntilFreed(view, rule, cost - (rule.limit - holdBack - view.used));
 }
 
-function numbers(view: LogView, rule: SlidingWindowLogRule, holdBack: number): Numbers {
+function numbers(view: LogView, rule: SlidingWindowLogRule, holdBack: number, added = 0): Numbers {
   const budget = rule.limit - holdBack;
-  const over = Math.max(0, view.used - budget);
+  const used = view.used + added;
   return {
-    remaining: Math.max(0, budget - view.used),
-    resetAfterMs: waitUntilFreed(view, rule, view.used),
-    moreAfterMs: view.used > 0 && budget > 0 ? waitUntilFreed(view, rule, over + 1) : 0,
+    remaining: Math.max(0, budget - used),
+    resetAfterMs: waitUntilFreed(view, rule, used),
+    moreAfterMs: used > 0 && budget > 0 ? waitUntilFreed(view, rule, Math.max(0, used - budget) + 1) : 0,
   };
 }
 
-function charge(view: LogView, _rule: SlidingWindowLogRule, cost: number, newId: () => number): Charged<LogView> {
+function charge(view: LogView, _rule: SlidingWindowLogRule, cost: number, newId: () => number): LogChange {
   const { log, shiftMs } = view;
-  const at = view.at - shiftMs;
-  const change: LogChange = { create: log === undefined ? newId() : undefined, shiftMs, append: { at, cost } };
+  return { create: log === undefined ? newId() : undefined, shiftMs, append: { at: view.at - shiftMs, cost } };
+}
+
+function mark(view: LogView, next: LogChange): Mark {
+  const { log } = view;
   return {
-    view: { ...view, used: view.used + cost, appended: cost },
-    change,
-    mark: { id: log?.id ?? (change.create as number), at, position: log?.nextPosition ?? 0 },
+    id: log === undefined ? (next.create as number) : log.id,
+    at: view.at - view.shiftMs,
+    position: log === undefined ? 0 : log.nextPosition,
   };
 }
 
@@ -102,12 +102,13 @@ function giveBack(view: LogView, rule: SlidingWindowLogRule, charged: number, ma
   return { givenBack, change: { shiftMs: 0, giveBack: { position: mark.position, amount: givenBack } } };
 }
 
-export const slidingWindowLogAlgorithm: Algorithm<SlidingWindowLogRule, LogState, LogView> = {
+export const slidingWindowLogAlgorithm: Algorithm<SlidingWindowLogRule, LogState, LogView, LogChange> = {
   view,
   admits,
   waitMs,
   numbers,
   charge,
+  mark,
   move,
   roomToSettle,
   giveBack,

@@ -14,7 +14,7 @@
  */
 import type { TokenBucketRule } from '../rule.js';
 import type { Mark } from '../store.js';
-import type { Algorithm, Charged, GivenBack, Numbers } from './algorithm.js';
+import type { Algorithm, GivenBack, Numbers } from './algorithm.js';
 import type { BucketState } from './state.js';
 import { ceilDiv, floorDiv, MAX, STEP_BACK_MS } from './time.js';
 
@@ -60,37 +60,40 @@ function admits(view: BucketView, rule: TokenBucketRule, cost: number, holdBack:
   return free >= 0 && view.debt <= free * rule.refillMs;
 }
 
-/** The least wait until the debt is at most `level`; 0 when it is already. */
-function waitUntilDebt(view: BucketView, rule: TokenBucketRule, level: number): number {
-  return view.debt <= level ? 0 : ceilDiv(view.debt - level, rule.refillTokens) + view.behindMs;
+/** The least wait until `debt` is at most `level`; 0 when it is already. */
+function waitUntilDebt(view: BucketView, rule: TokenBucketRule, debt: number, level: number): number {
+  return debt <= level ? 0 : ceilDiv(debt - level, rule.refillTokens) + view.behindMs;
 }
 
 function waitMs(view: BucketView, rule: TokenBucketRule, cost: number, holdBack: number): number {
-  return waitUntilDebt(view, rule, (rule.capacity - holdBack - cost) * rule.refillMs);
+  return waitUntilDebt(view, rule, view.debt, (rule.capacity - holdBack - cost) * rule.refillMs);
 }
 
-function numbers(view: BucketView, rule: TokenBucketRule, holdBack: number): Numbers {
+function numbers(view: BucketView, rule: TokenBucketRule, holdBack: number, added = 0): Numbers {
   const budget = rule.capacity - holdBack;
+  const debt = view.debt + added * rule.refillMs;
   // Whole free tokens: what is partly owed is not free.
-  const remaining = Math.max(0, budget - ceilDiv(view.debt, rule.refillMs));
+  const remaining = Math.max(0, budget - ceilDiv(debt, rule.refillMs));
   const levelForMore = budget - remaining - 1;
   return {
     remaining,
-    resetAfterMs: waitUntilDebt(view, rule, 0),
-    moreAfterMs: levelForMore < 0 ? 0 : waitUntilDebt(view, rule, levelForMore * rule.refillMs),
+    resetAfterMs: waitUntilDebt(view, rule, debt, 0),
+    moreAfterMs: levelForMore < 0 ? 0 : waitUntilDebt(view, rule, debt, levelForMore * rule.refillMs),
   };
 }
 
-function charge(view: BucketView, rule: TokenBucketRule, cost: number, newId: () => number): Charged<BucketView> {
+function charge(view: BucketView, rule: TokenBucketRule, cost: number, newId: () => number): BucketState {
   const keepsId = view.kind === 'current' && cost <= MAX - view.charged;
-  const id = keepsId ? view.id : newId();
-  const charged = keepsId ? view.charged + cost : cost;
-  const state: BucketState = { debt: view.debt + cost * rule.refillMs, at: view.at, charged, id };
   return {
-    view: { kind: 'current', at: view.at, behindMs: view.behindMs, debt: state.debt, charged, id, state },
-    change: state,
-    mark: { id, at: view.at, position: charged },
+    debt: view.debt + cost * rule.refillMs,
+    at: view.at,
+    charged: keepsId ? view.charged + cost : cost,
+    id: keepsId ? view.id : newId(),
   };
+}
+
+function mark(_view: BucketView, next: BucketState): Mark {
+  return { id: next.id, at: next.at, position: next.charged };
 }
 
 function move(view: BucketView, newId: () => number): BucketState | undefined {
@@ -122,12 +125,13 @@ function giveBack(view: BucketView, rule: TokenBucketRule, charged: number, mark
   return { givenBack: floorDiv(units, refillMs), change: state };
 }
 
-export const tokenBucketAlgorithm: Algorithm<TokenBucketRule, BucketState, BucketView> = {
+export const tokenBucketAlgorithm: Algorithm<TokenBucketRule, BucketState, BucketView, BucketState> = {
   view,
   admits,
   waitMs,
   numbers,
   charge,
+  mark,
   move,
   roomToSettle,
   giveBack,

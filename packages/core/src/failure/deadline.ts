@@ -14,7 +14,7 @@
 import type { Outcome, Step, Store } from '../store.js';
 import { answersOfError, checked, faultAll, guardSync, markGuarded } from './answers.js';
 import { type Decorated, decorate } from './decorate.js';
-import { createExpiry, type Waiting } from './expiry.js';
+import { createExpiry, Waiting } from './expiry.js';
 import { judgeLateAnswer } from './late-answer.js';
 import { type LateAnswerEvent, safely } from './observe.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './options.js';
@@ -45,42 +45,56 @@ export function withDeadline<S extends Store>(store: S, options: DeadlineOptions
   const tell = safely(options.onEvent as Parameters<typeof safely>[0]);
   const expiry = createExpiry(timeoutMs, now);
 
+  class Question extends Waiting {
+    open = true;
+    readonly steps: readonly Step[];
+    readonly resolve: (outcomes: readonly Outcome[]) => void;
+    readonly reject: (mistake: unknown) => void;
+
+    constructor(steps: readonly Step[], resolve: Question['resolve'], reject: Question['reject']) {
+      super();
+      this.steps = steps;
+      this.resolve = resolve;
+      this.reject = reject;
+    }
+
+    giveUp(): void {
+      this.open = false;
+      this.resolve(faultAll(this.steps, 'unknown-outcome', timeout(timeoutMs)));
+    }
+
+    answer(answered: readonly Outcome[]): void {
+      try {
+        const outcomes = checked(this.steps, answered);
+        if (!this.open) return late(this.steps, outcomes, now() - this.dueAt + timeoutMs);
+        expiry.forget(this);
+        this.resolve(outcomes);
+      } catch (error) {
+        this.fail(error);
+      }
+    }
+
+    fail(error: unknown): void {
+      expiry.forget(this);
+      try {
+        this.resolve(answersOfError(this.steps, error));
+      } catch (mistake) {
+        this.reject(mistake);
+      }
+    }
+  }
+
   function run(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
     return new Promise((resolve, reject) => {
-      const askedAt = now();
-      let open = true;
-      const waiting: Waiting = {
-        giveUp() {
-          open = false;
-          resolve(faultAll(steps, 'unknown-outcome', timeout(timeoutMs)));
-        },
-      };
-      function answer(answered: readonly Outcome[]): void {
-        try {
-          const outcomes = checked(steps, answered);
-          if (!open) {
-            late(steps, outcomes, now() - askedAt);
-          } else {
-            expiry.forget(waiting);
-            resolve(outcomes);
-          }
-        } catch (error) {
-          fail(error);
-        }
-      }
-      function fail(error: unknown): void {
-        expiry.forget(waiting);
-        try {
-          resolve(answersOfError(steps, error));
-        } catch (mistake) {
-          reject(mistake);
-        }
-      }
-      const expired = expiry.wait(waiting);
+      const question = new Question(steps, resolve, reject);
+      const expired = expiry.wait(question, now());
       try {
-        store.run(steps, signal === undefined ? expired : AbortSignal.any([expired, signal])).then(answer, fail);
+        store.run(steps, signal === undefined ? expired : AbortSignal.any([expired, signal])).then(
+          (outcomes) => question.answer(outcomes),
+          (error) => question.fail(error),
+        );
       } catch (error) {
-        fail(error);
+        question.fail(error);
       }
     });
   }

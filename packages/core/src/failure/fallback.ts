@@ -44,7 +44,7 @@ const RETRY_AFTER_MS = 1_000;
  * Decides consume and peek steps with the word 'fallback' in `options.store` when, and only when, the store answers with a
  * fault; a denial is an answer. Every limit, capacity and refill is scaled down by the share, what is held back up.
  *
- * - The outcome says `by: 'fallback'`, the `cause`, and as `bound` the largest scaled limit among the enforced charges.
+ * - The outcome says `by: 'fallback'`, as `cause` the store's fault, and as `bound` the largest scaled limit among the enforced charges.
  * - A cost above its share but within its limit stays a fault, with a finite retryAfterMs: the store will admit it one day.
  * - An adjust with `by: 'fallback'` goes to the fallback's ledgers; a reset goes to both, and the store's answer counts.
  * - When the fallback fails too, the store's fault is the answer.
@@ -84,7 +84,7 @@ export function withFallback<S extends Store>(store: S, options: FallbackOptions
     if (!outcome.allowed && onlyTheShareIsTooSmall(step.charges, charges)) {
       return fault(failed.fault, failed.cause, failed.retryAfterMs ?? RETRY_AFTER_MS);
     }
-    return { ...outcome, by: 'fallback', bound: bound(charges), cause: failed.cause } satisfies AskOutcome;
+    return { ...outcome, by: 'fallback', bound: bound(charges), cause: failed } satisfies AskOutcome;
   }
 
   function adjust(step: AdjustStep): Outcome {
@@ -100,10 +100,17 @@ export function withFallback<S extends Store>(store: S, options: FallbackOptions
     return outcome;
   }
 
-  async function run(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
+  function run(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
     const asked = steps.some(isForFallback) ? steps.filter((step) => !isForFallback(step)) : steps;
-    const answers = asked.length === 0 && steps.length > 0 ? [] : await inner.run(asked, signal);
-    if (asked === steps && !steps.some((step, i) => step.op === 'reset' || answers[i]?.ok === false)) return answers;
+    if (asked.length === 0 && steps.length > 0) return Promise.resolve(merged(steps, []));
+    return inner.run(asked, signal).then((answers) => {
+      const same = asked === steps && !steps.some((step, i) => step.op === 'reset' || answers[i]?.ok === false);
+      return same ? answers : merged(steps, answers);
+    });
+  }
+
+  /** Each step finished in order; the store's answers are those to the steps that it was asked. */
+  function merged(steps: readonly Step[], answers: readonly Outcome[]): readonly Outcome[] {
     let next = 0;
     return steps.map((step) => {
       if (isForFallback(step)) return finish(step, undefined);
