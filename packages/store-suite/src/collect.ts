@@ -25,19 +25,32 @@ export function reasonToLeaveOut(check: Check, capabilities: Capabilities): stri
   return undefined;
 }
 
-/** Every check of one group against a store of its own. */
+export interface CollectOptions {
+  readonly capabilities?: Capabilities;
+  /** End with the first check that fails. */
+  readonly bail?: boolean;
+}
+
+/**
+ * Every check of one group against a store of its own.
+ *
+ * @example const failed = (await collect(keys, () => myStore())).filter(({ outcome }) => outcome === 'failed');
+ */
 export async function collect(
   group: Group,
   factory: StoreFactory,
-  capabilities: Capabilities = {},
+  options: CollectOptions = {},
 ): Promise<readonly Result[]> {
+  const { capabilities = {}, bail = false } = options;
   const bench = new Bench(factory, capabilities);
   await bench.open();
   const results: Result[] = [];
   try {
     for (const check of group.checks) {
       const reason = reasonToLeaveOut(check, capabilities);
-      results.push({ group: group.name, title: check.title, ...(await outcomeOf(check, bench, reason)) });
+      const result = { group: group.name, title: check.title, ...(await outcomeOf(check, bench, reason)) };
+      results.push(result);
+      if (bail && result.outcome === 'failed') break;
     }
   } finally {
     await bench.close();

@@ -1,5 +1,6 @@
 /** All groups, in the order in which they are best read. */
 import type { Group } from './check.js';
+import { admission } from './groups/admission.js';
 import { atomicity } from './groups/atomicity.js';
 import { bounds } from './groups/bounds.js';
 import { changingLimits } from './groups/changing-limits.js';
@@ -11,11 +12,13 @@ import { keys } from './groups/keys.js';
 import { priorities } from './groups/priorities.js';
 import { promises } from './groups/promises.js';
 import { refunds } from './groups/refunds.js';
+import { settlements } from './groups/settlements.js';
 import { time } from './groups/time.js';
 import { vectors } from './groups/vectors.js';
 
 export const groups: readonly Group[] = [
   contract,
+  admission,
   composition,
   atomicity,
   promises,
@@ -25,6 +28,7 @@ export const groups: readonly Group[] = [
   keys,
   changingLimits,
   refunds,
+  settlements,
   priorities,
   vectors,
   differential,

@@ -1,8 +1,9 @@
 /** The public face of @limiter/store-suite; reading it is reading the API. */
 export { Bench } from './bench.js';
 export type { Check, Group, Need } from './check.js';
-export { collect, type Result } from './collect.js';
+export { type CollectOptions, collect, type Result } from './collect.js';
 export { type DescribeStoreOptions, describeGroup, describeStore } from './describe-store.js';
+export { admission } from './groups/admission.js';
 export { atomicity } from './groups/atomicity.js';
 export { bounds } from './groups/bounds.js';
 export { changingLimits } from './groups/changing-limits.js';
@@ -14,6 +15,7 @@ export { keys } from './groups/keys.js';
 export { priorities } from './groups/priorities.js';
 export { promises } from './groups/promises.js';
 export { refunds } from './groups/refunds.js';
+export { settlements } from './groups/settlements.js';
 export { time } from './groups/time.js';
 export { vectors } from './groups/vectors.js';
 export { groups } from './groups.js';

@@ -20,7 +20,7 @@ export async function forAll<T>(
   holds: (one: T) => Promise<void>,
   share = 1,
 ): Promise<void> {
-  const seed = wholeNumber('FC_SEED');
+  const seed = wholeNumber('FC_SEED') ?? bench.capabilities.seed;
   const path = process.env['FC_PATH'];
   const runs = Math.ceil(RUNS[bench.capabilities.speed ?? 'fast'] * share);
   await fc.assert(fc.asyncProperty(cases, holds), {
