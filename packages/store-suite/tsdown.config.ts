@@ -1,3 +1,9 @@
+import { readdirSync } from 'node:fs';
 import { library } from '../../tsdown.base.ts';
 
-export default library({ index: 'src/index.ts' }, 'node');
+const groups = readdirSync('src/groups').map((file) => `groups/${file.replace(/\.ts$/, '')}`);
+
+export default library(
+  Object.fromEntries(['index', 'collect', 'groups', ...groups].map((name) => [name, `src/${name}.ts`])),
+  'node',
+);
