@@ -1,5 +1,5 @@
 /** An outcome turned into a decision: the verdicts of the store, or the word chosen for when it fails. */
-import { type DecidedBy, type Decision, type LimitStatus, type Reason, tightest } from './decision.js';
+import { type DecidedBy, type Decision, isTighter, type LimitStatus, type Reason } from './decision.js';
 import { LimiterError } from './errors.js';
 import type { Mode } from './limit.js';
 import type { Plan, PlannedLimit } from './plan.js';
@@ -34,34 +34,33 @@ export function decideUnasked(answerer: Answerer, question: Question): Decision 
 }
 
 function decideByVerdicts(answerer: Answerer, question: Question, outcome: AskOutcome, decidedBy: DecidedBy): Decision {
-  const { plan } = answerer;
   const { asked, step } = question;
+  const { allowed, verdicts } = outcome;
   const limits: Record<string, LimitStatus> = {};
-  const statuses: LimitStatus[] = [];
+  let speaks: LimitStatus | undefined;
   let retryAfterMs = 0;
   let wouldBe = true;
   for (let i = 0; i < asked.length; i += 1) {
-    const limit = plan.limits[i] as PlannedLimit;
-    const question = asked[i] as Asked;
-    const status = statusOf(limit, question, question.charge < 0 ? undefined : outcome.verdicts[question.charge]);
+    const limit = answerer.plan.limits[i] as PlannedLimit;
+    const part = asked[i] as Asked;
+    const status = statusOf(limit, part, part.charge < 0 ? undefined : verdicts[part.charge]);
     limits[limit.name] = status;
-    statuses.push(status);
-    if (status.allowed) continue;
-    wouldBe = false;
-    if (limit.mode === 'enforce' && status.retryAfterMs > retryAfterMs) retryAfterMs = status.retryAfterMs;
+    if (!status.allowed) wouldBe = false;
+    if (limit.mode === 'shadow') continue;
+    if (status.retryAfterMs > retryAfterMs) retryAfterMs = status.retryAfterMs;
+    if (part.charge >= 0 && part.cost > 0 && isTighter(status, speaks, allowed)) speaks = status;
   }
-  const { allowed } = outcome;
   return {
     allowed: allowed || answerer.mode === 'shadow',
     wouldBe,
     at: outcome.now,
     retryAfterMs,
-    reason: allowed ? 'admitted' : refusal(step.charges, outcome.verdicts),
+    reason: allowed ? 'admitted' : refusal(step.charges, verdicts),
     decidedBy,
     atomic: outcome.atomic ?? true,
     bound: outcome.bound ?? 0,
     tier: question.tier,
-    tightest: tightest(statuses, allowed),
+    tightest: speaks,
     receipt: allowed && step.op === 'consume' ? receiptOf(answerer, question, outcome) : undefined,
     failure: outcome.cause as FaultOutcome | undefined,
     limits,

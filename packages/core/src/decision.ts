@@ -57,19 +57,11 @@ export interface Decision<L extends string = string, T extends string = string> 
 }
 
 /**
- * The limit that speaks to the client. Denied: the enforced limit with the longest wait. Allowed: the enforced limit with
- * the fewest further calls of this cost. Ties go to the first in the record's order.
+ * Does this limit speak to the client rather than the one found so far? Denied: the longest wait. Allowed: the fewest further
+ * calls of this cost. Ties go to the first in the record's order.
  */
-export function tightest(statuses: readonly LimitStatus[], allowed: boolean): LimitStatus | undefined {
-  let found: LimitStatus | undefined;
-  for (const status of statuses) {
-    if (status.mode === 'shadow' || status.cost === 0 || status.skipped || status.limit === 'unlimited') continue;
-    if (found === undefined || isTighter(status, found, allowed)) found = status;
-  }
-  return found;
-}
-
-function isTighter(status: LimitStatus, than: LimitStatus, allowed: boolean): boolean {
+export function isTighter(status: LimitStatus, than: LimitStatus | undefined, allowed: boolean): boolean {
+  if (than === undefined) return true;
   if (!allowed) return status.retryAfterMs > than.retryAfterMs;
   return Math.floor(status.remaining / status.cost) < Math.floor(than.remaining / than.cost);
 }

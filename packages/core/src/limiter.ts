@@ -21,7 +21,7 @@ import type {
   SyncLimiter,
 } from './limiter-types.js';
 import { compilePlan } from './plan.js';
-import { type Asker, ask, type CallOptions, ledgersOf, type Question } from './question.js';
+import { type Asker, ask, type CallOptions, ledgersOf, type Question, template } from './question.js';
 import { readReceipt } from './receipt.js';
 import type { Failure, Outcome, ResetStep, Step, Store } from './store.js';
 
@@ -83,7 +83,10 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
   const receipts = closedReceipts();
   // A store that cannot fail answers at once; every other is asked through `run`, where deadlines and batches live.
   const atOnce = store.runSync !== undefined && store.traits.fails === 'never';
+  const kept = atOnce ? template(asker) : undefined;
   let closed = false;
+  /** The kept question is in use: an eviction listener that asks again gets one of its own. */
+  let busy = false;
 
   function open(): void {
     if (closed)
@@ -124,13 +127,23 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
       ? decideUnasked(answerer, asked)
       : decide(answerer, asked, runSync(asked.step));
   }
+  function consumeSync(subject: unknown, call: CallOptions | undefined): Decision {
+    const asked = kept === undefined || busy || closed ? undefined : kept.fill(subject, call);
+    if (asked === undefined || asked.step.charges.length === 0) return askSync('consume', subject, call, false);
+    busy = true;
+    try {
+      return decide(answerer, asked, runSync(asked.step));
+    } finally {
+      busy = false;
+    }
+  }
   async function askAsync(
     op: 'consume' | 'peek',
     subject: unknown,
     call: CallOptions | undefined,
     inspect: boolean,
   ): Promise<Decision> {
-    if (atOnce) return askSync(op, subject, call, inspect);
+    if (atOnce) return op === 'consume' ? consumeSync(subject, call) : askSync(op, subject, call, inspect);
     const asked = question(op, subject, call, inspect);
     return asked.step.charges.length === 0
       ? decideUnasked(answerer, asked)
@@ -197,7 +210,7 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     close: async () => {
       closed = true;
     },
-    consumeSync: (subject, call) => askSync('consume', subject, call as CallOptions, false),
+    consumeSync: (subject, call) => consumeSync(subject, call as CallOptions),
     peekSync: (subject, call) => askSync('peek', subject, call as CallOptions, false),
     inspectSync: (subject, call) => askSync('peek', subject, call as CallOptions, true),
     refundSync: (receipt, cost, once) => adjustSync(receipt, cost, once, refundStep),

@@ -11,7 +11,8 @@
  *  5. Forgetting. A ledger may be dropped when its budget is full again, not sooner; nothing is kept for ever.
  *  6. At most once. A step is never sent twice unless the first sending provably did not run, and never after `signal`
  *     has aborted. When the store cannot know, it answers `unknown-outcome`.
- *  7. Failures are outcomes. `run` rejects only with a LimiterError for a mistake of the caller's, and then no step ran.
+ *  7. A step is the caller's: a store that answers with `runSync` holds on to none of it beyond the answer.
+ *  8. Failures are outcomes. `run` rejects only with a LimiterError for a mistake of the caller's, and then no step ran.
  */
 import type { AlgorithmName, Rule } from './rule.js';
 

@@ -1,3 +1,4 @@
+import { memoryStore } from '@limiter/memory';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, fixedWindow, slidingWindowLog, tokenBucket } from '../../src/index.js';
 import { turnable } from './turnable.js';
@@ -153,6 +154,21 @@ describe('several limits are one question', () => {
     });
     await limiter.reset({ device: 'd', org: 'o' });
     expect((await limiter.inspect({ device: 'd', org: 'o' })).limits.device.remaining).toBe(10);
+  });
+
+  it('a listener that asks again in the middle of a decision disturbs neither', () => {
+    const inner: string[] = [];
+    const store = memoryStore({
+      max: 1,
+      onEvict: () => inner.push(limiter.consumeSync('inner', { cost: 2 }).limits.a.key ?? ''),
+    });
+    const limiter = createLimiter({ name: 'nested', store, limits: { a: fixedWindow({ limit: 10, window: '1m' }) } });
+    const first = limiter.consumeSync('first', { cost: 3 });
+    const second = limiter.consumeSync('second', { cost: 4 });
+    expect(inner, 'evicting first, and then second').toEqual(['inner', 'inner']);
+    expect(first.limits.a).toMatchObject({ key: 'first', cost: 3, remaining: 7 });
+    expect(second.limits.a).toMatchObject({ key: 'second', cost: 4, remaining: 6 });
+    expect(second.receipt).toContain('["second"],null,4');
   });
 
   it('a decision is plain data that survives JSON', () => {
