@@ -18,6 +18,7 @@
 import type { FaultOutcome, Outcome, Step, Store } from '../store.js';
 import { faultAll, guard, isDead, markGuarded } from './answers.js';
 import { type Decorated, decorate, type Run, type RunSync } from './decorate.js';
+import type { Observe } from './observation.js';
 import { type BreakerClosedEvent, type BreakerOpenedEvent, safely } from './observe.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './options.js';
 import { monotonicNow } from './time.js';
@@ -43,6 +44,11 @@ const PROBE_LOST_MS = 60_000;
  * @throws LimiterError ERR_LIMITER_NUMBER when an option is out of range
  */
 export function withBreaker<S extends Store>(store: S, options: BreakerOptions = {}): Decorated<S> {
+  return breaking(store, options, (_, outcomes) => outcomes);
+}
+
+/** With everything that it answers shown to `observe`: one layer in place of two in the path of every decision. */
+export function breaking<S extends Store>(store: S, options: BreakerOptions, observe: Observe): Decorated<S> {
   const most = wholeNumber('failures', options.failures ?? 5, 1, Number.MAX_SAFE_INTEGER);
   const probeAfterMs = wholeNumber('probeAfterMs', options.probeAfterMs ?? 1_000, 1, LONGEST_TIMER_MS);
   const now = options.now ?? monotonicNow;
@@ -116,9 +122,9 @@ export function withBreaker<S extends Store>(store: S, options: BreakerOptions =
   const run: Run = (steps, signal) => {
     if (steps.length === 0) return inner.run(steps, signal);
     const admitted = admission();
-    if (!('era' in admitted)) return Promise.resolve(refuse(steps, admitted.waitMs));
+    if (!('era' in admitted)) return Promise.resolve(observe(steps, refuse(steps, admitted.waitMs)));
     return inner.run(steps, signal).then(
-      (outcomes) => seen(outcomes, admitted.era),
+      (outcomes) => observe(steps, seen(outcomes, admitted.era)),
       (mistake) => {
         mistaken(admitted.era);
         throw mistake;
@@ -130,9 +136,9 @@ export function withBreaker<S extends Store>(store: S, options: BreakerOptions =
     (ask: RunSync): RunSync =>
     (step) => {
       const admitted = admission();
-      if (!('era' in admitted)) return refuse([step], admitted.waitMs)[0] as Outcome;
+      if (!('era' in admitted)) return observe([step], refuse([step], admitted.waitMs))[0] as Outcome;
       try {
-        return seen([ask(step)], admitted.era)[0] as Outcome;
+        return observe([step], seen([ask(step)], admitted.era))[0] as Outcome;
       } catch (mistake) {
         mistaken(admitted.era);
         throw mistake;

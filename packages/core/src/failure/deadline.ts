@@ -14,7 +14,7 @@
 import type { Outcome, Step, Store } from '../store.js';
 import { answersOfError, checked, faultAll, guardSync, markGuarded } from './answers.js';
 import { type Decorated, decorate } from './decorate.js';
-import { createExpiry, Waiting } from './expiry.js';
+import { createExpiry, type Waiting } from './expiry.js';
 import { judgeLateAnswer } from './late-answer.js';
 import { type LateAnswerEvent, safely } from './observe.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './options.js';
@@ -44,49 +44,15 @@ export function withDeadline<S extends Store>(store: S, options: DeadlineOptions
   const now = options.now ?? monotonicNow;
   const tell = safely(options.onEvent as Parameters<typeof safely>[0]);
   const expiry = createExpiry(timeoutMs, now);
-
-  class Question extends Waiting {
-    open = true;
-    readonly steps: readonly Step[];
-    readonly resolve: (outcomes: readonly Outcome[]) => void;
-    readonly reject: (mistake: unknown) => void;
-
-    constructor(steps: readonly Step[], resolve: Question['resolve'], reject: Question['reject']) {
-      super();
-      this.steps = steps;
-      this.resolve = resolve;
-      this.reject = reject;
-    }
-
-    giveUp(): void {
-      this.open = false;
-      this.resolve(faultAll(this.steps, 'unknown-outcome', timeout(timeoutMs)));
-    }
-
-    answer(answered: readonly Outcome[]): void {
-      try {
-        const outcomes = checked(this.steps, answered);
-        if (!this.open) return late(this.steps, outcomes, now() - this.dueAt + timeoutMs);
-        expiry.forget(this);
-        this.resolve(outcomes);
-      } catch (error) {
-        this.fail(error);
-      }
-    }
-
-    fail(error: unknown): void {
-      expiry.forget(this);
-      try {
-        this.resolve(answersOfError(this.steps, error));
-      } catch (mistake) {
-        this.reject(mistake);
-      }
-    }
-  }
+  const deadline: Deadline = {
+    forget: expiry.forget,
+    late: (steps, outcomes, dueAt) => late(steps, outcomes, now() - dueAt + timeoutMs),
+    fault: (steps) => faultAll(steps, 'unknown-outcome', timeout(timeoutMs)),
+  };
 
   function run(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
     return new Promise((resolve, reject) => {
-      const question = new Question(steps, resolve, reject);
+      const question = new Question(deadline, steps, resolve, reject);
       const expired = expiry.wait(question, now());
       try {
         store.run(steps, signal === undefined ? expired : AbortSignal.any([expired, signal])).then(
@@ -123,4 +89,64 @@ function timeout(timeoutMs: number): Error {
   const error = new Error(`the store did not answer within ${timeoutMs} ms`);
   error.name = 'TimeoutError';
   return error;
+}
+
+interface Deadline {
+  forget(waiting: Waiting): void;
+  late(steps: readonly Step[], outcomes: readonly Outcome[], dueAt: number): void;
+  fault(steps: readonly Step[]): readonly Outcome[];
+}
+
+type Resolve = (outcomes: readonly Outcome[]) => void;
+type Reject = (mistake: unknown) => void;
+
+/** One call of `run`, from the question to whichever comes first: the answer, or the end of the wait. */
+class Question implements Waiting {
+  dueAt = 0;
+  queued = false;
+  before: Waiting | undefined = undefined;
+  after: Waiting | undefined = undefined;
+  controller: AbortController | undefined = undefined;
+  timer: Waiting['timer'] = undefined;
+  private givenUp = false;
+  private readonly deadline: Deadline;
+  private readonly steps: readonly Step[];
+  private readonly resolve: Resolve;
+  private readonly reject: Reject;
+
+  constructor(deadline: Deadline, steps: readonly Step[], resolve: Resolve, reject: Reject) {
+    this.deadline = deadline;
+    this.steps = steps;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+
+  giveUp(): void {
+    this.givenUp = true;
+    this.resolve(this.deadline.fault(this.steps));
+  }
+
+  answer(answered: readonly Outcome[]): void {
+    try {
+      const outcomes = checked(this.steps, answered);
+      if (this.givenUp) {
+        this.deadline.late(this.steps, outcomes, this.dueAt);
+      } else {
+        this.deadline.forget(this);
+        this.resolve(outcomes);
+      }
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** After `giveUp` this changes nothing: the caller has its answer. */
+  fail(error: unknown): void {
+    this.deadline.forget(this);
+    try {
+      this.resolve(answersOfError(this.steps, error));
+    } catch (mistake) {
+      this.reject(mistake);
+    }
+  }
 }

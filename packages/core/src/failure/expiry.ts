@@ -2,15 +2,15 @@
 import { afterTurns, setQuietTimer, type Timer, timersAreShared } from './time.js';
 
 /** One call that waits for its answer. It is its own place in the queue, so that a call costs one object and no lookup. */
-export abstract class Waiting {
-  dueAt = 0;
-  controller: AbortController | undefined;
-  timer: Timer | undefined;
+export interface Waiting {
+  dueAt: number;
+  queued: boolean;
   before: Waiting | undefined;
   after: Waiting | undefined;
-  queued = false;
+  controller: AbortController | undefined;
+  timer: Timer | undefined;
   /** Time is up. Called once, unless `forget` came first. */
-  abstract giveUp(): void;
+  giveUp(): void;
 }
 
 /** An AbortSignal is dear (2.4 us on Node 20), so calls of one millisecond share one; Node warns above 10 listeners. */
@@ -32,7 +32,7 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
   let newest: Waiting | undefined;
   let shared: boolean | undefined;
   let armed = false;
-  let controller = new AbortController();
+  let controller: AbortController | undefined;
   let signalDueAt = Number.NEGATIVE_INFINITY;
   let signalCalls = 0;
 
@@ -78,7 +78,7 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
     // Asked at the first call: a timer may not be set while a module loads (workerd).
     shared ??= timersAreShared();
     const dueAt = time + timeoutMs;
-    if (signalCalls >= CALLS_PER_SIGNAL || !shared || dueAt - signalDueAt >= 1) {
+    if (controller === undefined || signalCalls >= CALLS_PER_SIGNAL || !shared || dueAt - signalDueAt >= 1) {
       controller = new AbortController();
       signalDueAt = dueAt;
       signalCalls = 0;

@@ -33,6 +33,20 @@ export function observing<S extends Store>(
   now: () => number,
 ): Decorated<S> {
   const inner = guard<Store>(store);
+  const observe = observer(tell, now);
+  return markGuarded(
+    decorate(
+      inner,
+      (steps, signal) => inner.run(steps, signal).then((outcomes) => observe(steps, outcomes)),
+      (ask) => (step) => observe([step], [ask(step)])[0] as Outcome,
+    ),
+  ) as Decorated<S>;
+}
+
+/** Looks at answers and hands them on. */
+export type Observe = (steps: readonly Step[], outcomes: readonly Outcome[]) => readonly Outcome[];
+
+export function observer(tell: ReturnType<typeof throttled>, now: () => number): Observe {
   let failures = 0;
   let failingSince = 0;
   /** A recovery is told when its failure was. */
@@ -50,24 +64,13 @@ export function observing<S extends Store>(
     failures = 0;
   }
 
-  function seen(step: Step, outcome: Outcome): void {
-    if (!outcome.ok) failed(outcome, step.op === 'reset' ? undefined : step.onFailure);
-    else if (failures > 0) decided();
-  }
-
-  return markGuarded(
-    decorate(
-      inner,
-      (steps, signal) =>
-        inner.run(steps, signal).then((outcomes) => {
-          for (let i = 0; i < steps.length; i += 1) seen(steps[i] as Step, outcomes[i] as Outcome);
-          return outcomes;
-        }),
-      (ask) => (step) => {
-        const outcome = ask(step);
-        seen(step, outcome);
-        return outcome;
-      },
-    ),
-  ) as Decorated<S>;
+  return (steps, outcomes) => {
+    for (let i = 0; i < steps.length; i += 1) {
+      const step = steps[i] as Step;
+      const outcome = outcomes[i] as Outcome;
+      if (!outcome.ok) failed(outcome, step.op === 'reset' ? undefined : step.onFailure);
+      else if (failures > 0) decided();
+    }
+    return outcomes;
+  };
 }

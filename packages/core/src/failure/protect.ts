@@ -1,11 +1,11 @@
 /** What stands between a limiter and its store: fallback(observation(breaker(deadline(store)))). */
 import type { Store } from '../store.js';
 import { guard } from './answers.js';
-import { type BreakerOptions, withBreaker } from './breaker.js';
+import { type BreakerOptions, breaking } from './breaker.js';
 import { withDeadline } from './deadline.js';
 import type { Decorated } from './decorate.js';
 import { type FallbackOptions, withFallback } from './fallback.js';
-import { EVENT_INTERVAL_MS, observing } from './observation.js';
+import { EVENT_INTERVAL_MS, observer, observing } from './observation.js';
 import { type OnStoreEvent, type StoreEvent, safely, throttled } from './observe.js';
 import { monotonicNow } from './time.js';
 
@@ -40,13 +40,10 @@ export function protect<S extends Store>(store: S, options: ProtectOptions): Dec
   const told = (event: StoreEvent): void => void tell(event);
 
   let guarded: Store;
-  if (store.traits.sync) {
-    guarded = guard<Store>(store);
-  } else {
-    guarded = withDeadline<Store>(store, { timeoutMs, onEvent: told, now });
-    if (breaker !== false) guarded = withBreaker(guarded, { ...breaker, onEvent: told, now });
-  }
-  guarded = observing(guarded, tell, now);
+  if (store.traits.sync) guarded = guard<Store>(store);
+  else guarded = withDeadline<Store>(store, { timeoutMs, onEvent: told, now });
+  if (store.traits.sync || breaker === false) guarded = observing(guarded, tell, now);
+  else guarded = breaking(guarded, { ...breaker, onEvent: told, now }, observer(tell, now));
   if (fallback !== undefined) guarded = withFallback(guarded, fallback);
   return guarded as Decorated<S>;
 }

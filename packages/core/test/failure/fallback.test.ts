@@ -89,7 +89,13 @@ describe('when the store cannot decide', () => {
       store.behaviour = { does: 'fail', fault, cause };
       const step = consume(charge(perMinute(10)), 'fallback');
       const outcome = asked(await ask(step));
-      expect(outcome).toMatchObject({ allowed: true, by: 'fallback', bound: 2, cause, verdicts: [{ remaining: 1 }] });
+      expect(outcome).toMatchObject({
+        allowed: true,
+        by: 'fallback',
+        bound: 2,
+        cause: { ok: false, fault, cause },
+        verdicts: [{ remaining: 1 }],
+      });
       expect(asked(await ask(step)).allowed).toBe(true);
       expect(asked(await ask(step))).toMatchObject({
         allowed: false,
