@@ -1,4 +1,5 @@
 /** One limit: whom it refuses, from when on, where the most was used, and who is hit hardest. */
+import { basename } from 'node:path';
 import { type Screen, shownLength, table, wrap } from './layout.js';
 import { limitTitle } from './render-summary.js';
 import type { LimitReport, Moment, Place, ReplayReport, WorstClient } from './report.js';
@@ -28,7 +29,7 @@ export function renderLimit(limit: LimitReport, report: ReplayReport, screen: Sc
     fact(verb, `${number(together.refused)} of ${number(judged)} requests (${percent(together.share)}), ${whom}`);
     if (report.limits.length > 1 && mode === 'enforce') fact('', `${onlyThis(together)} by this limit only`);
   }
-  if (skipped > 0) fact('skipped', `${plural(skipped, 'request')}: the log has no ${limit.by.join(', ')} there`);
+  if (skipped > 0) fact('skipped', `${plural(skipped, 'request')}: the log has no ${limit.by.join(' or ')} there`);
   if (together.first) event('first', requestOf(together.first), together.first);
   if (together.peak) {
     const { used, of, ledger } = together.peak;
@@ -70,7 +71,9 @@ function requestOf({ client, method, path }: Moment): string {
   return `${safe(client, 39)} ${method === null ? '(no HTTP request)' : `${safe(method, 16)} ${safe(path ?? '', 60)}`}`;
 }
 
-/** The log is named where there are several. */
+/** The log is named where there are several: by its file, or where two files have one name, by the end of its path. */
 export function where({ log, line }: Place, { logs }: ReplayReport): string {
-  return logs.length > 1 ? `${ending(log, 24)} line ${number(line)}` : `line ${number(line)}`;
+  if (logs.length === 1) return `line ${number(line)}`;
+  const files = new Set(logs.map(({ name }) => basename(name)));
+  return `${ending(files.size === logs.length ? basename(log) : log, 30)} line ${number(line)}`;
 }

@@ -14,7 +14,7 @@ import { overTime, RefusalTally, type Whole } from './refusals.js';
 import type { ReplayReport } from './report.js';
 import { Distinct, Frequencies } from './tallies.js';
 import { Timeline } from './timeline.js';
-import { number, REASONS } from './words.js';
+import { number, plural, REASONS } from './words.js';
 
 export interface Progress {
   readonly bytes: number;
@@ -131,6 +131,6 @@ function noRequests({ read, unreadable }: ReplayReport['lines']): ReplayError {
   );
   return new ReplayError(
     'ERR_LIMITER_NO_REQUESTS',
-    `none of ${number(read)} lines is a request in the common or combined log format: ${reasons.join('; ')}`,
+    `none of ${plural(read, 'line')} is a request in the common or combined log format: ${reasons.join('; ')}`,
   );
 }

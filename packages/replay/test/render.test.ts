@@ -136,7 +136,7 @@ describe('the text', () => {
     expect(text).toMatch(/together +clients +alone +clients +peak/);
     expect(text).toContain('7 of them by this limit only');
     expect(text).toContain('would refuse');
-    expect(text).toContain('12 requests: the log has no ip, path, method there');
+    expect(text).toContain('12 requests: the log has no ip or path or method there');
   });
 
   it('warns of everything that makes the figures doubtful', () => {
