@@ -31,7 +31,7 @@ const packages = readdirSync('packages').filter((name) => existsSync(`packages/$
 export default defineConfig({
   test: {
     projects: [...packages.map((name) => project(name, `packages/${name}`, 'test')), project('house', '.', 'tests')],
-    reporters: [process.env['CI'] ? 'dot' : 'default', './scripts/closing-line-reporter.ts'],
+    reporters: ['default', './scripts/closing-line-reporter.ts'],
     coverage: { include: ['packages/*/src/**'], reporter: ['text-summary', 'html'] },
   },
 });
