@@ -2,6 +2,7 @@
 export type { Algorithm, GivenBack, Numbers } from './algorithms/algorithm.js';
 export type { BucketState, Change, LedgerState, LogChange, LogState, WindowState } from './algorithms/state.js';
 export type { DecidedBy, Decision, LimitStatus, Reason } from './decision.js';
+export { type DenialMemory, type DenialMemoryOptions, withDenialMemory } from './denial-memory.js';
 export { type Duration, parseDuration, parseRate, type Rate } from './duration.js';
 export { LimiterError, type LimiterErrorCode } from './errors.js';
 export { type Adjusting, adjust, algorithms, type Evaluation, evaluate, fullAgainAt } from './evaluate.js';
