@@ -11,7 +11,7 @@
  *
  * A step that timed out is never sent again. What an adjust or reset did late cannot be taken back.
  */
-import type { Outcome, Step, Store } from '../store.js';
+import type { DeadlineSignal, Outcome, Step, Store } from '../store.js';
 import { answersOfError, checked, faultAll, guardSync, markGuarded } from './answers.js';
 import { type Decorated, decorate } from './decorate.js';
 import { createExpiry, type Waiting } from './expiry.js';
@@ -50,12 +50,12 @@ export function withDeadline<S extends Store>(store: S, options: DeadlineOptions
     fault: (steps) => faultAll(steps, 'unknown-outcome', timeout(timeoutMs)),
   };
 
-  function run(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
+  function run(steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]> {
     return new Promise((resolve, reject) => {
       const question = new Question(deadline, steps, resolve, reject);
       const expired = expiry.wait(question, now());
       try {
-        store.run(steps, signal === undefined ? expired : AbortSignal.any([expired, signal])).then(
+        store.run(steps, signal === undefined ? expired : either(expired, signal)).then(
           (outcomes) => question.answer(outcomes),
           (error) => question.fail(error),
         );
@@ -83,6 +83,12 @@ export function withDeadline<S extends Store>(store: S, options: DeadlineOptions
   }
 
   return markGuarded(decorate(store, run, guardSync));
+}
+
+/** Aborts with the first of two signals, and says so. */
+function either(one: DeadlineSignal, other: DeadlineSignal): DeadlineSignal {
+  const deadlineAt = Math.min(one.deadlineAt ?? Number.POSITIVE_INFINITY, other.deadlineAt ?? Number.POSITIVE_INFINITY);
+  return Object.assign(AbortSignal.any([one, other]), { deadlineAt });
 }
 
 function timeout(timeoutMs: number): Error {

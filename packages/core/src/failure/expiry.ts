@@ -1,5 +1,6 @@
 /** One shared timer for everything that waits, oldest first; every wait has the same length, so the order never changes. */
-import { afterTurns, setQuietTimer, type Timer, timersAreShared } from './time.js';
+import type { DeadlineSignal } from '../store.js';
+import { afterTurns, monotonicNow, setQuietTimer, type Timer, timersAreShared } from './time.js';
 
 /** One call that waits for its answer. It is its own place in the queue, so that a call costs one object and no lookup. */
 export interface Waiting {
@@ -22,7 +23,7 @@ const TURNS_AFTER_STALL = 3;
 
 export interface Expiry {
   /** Starts the wait at `time`. The signal aborts when time is up, one turn before `giveUp`, so that the store can say what it never sent. */
-  wait(waiting: Waiting, time: number): AbortSignal;
+  wait(waiting: Waiting, time: number): DeadlineSignal;
   /** The answer is there. */
   forget(waiting: Waiting): void;
 }
@@ -74,12 +75,15 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
     }
   }
 
-  function wait(waiting: Waiting, time: number): AbortSignal {
+  function wait(waiting: Waiting, time: number): DeadlineSignal {
     // Asked at the first call: a timer may not be set while a module loads (workerd).
     shared ??= timersAreShared();
     const dueAt = time + timeoutMs;
     if (controller === undefined || signalCalls >= CALLS_PER_SIGNAL || !shared || dueAt - signalDueAt >= 1) {
       controller = new AbortController();
+      // A stranger's clock says nothing on the one that stores read.
+      const deadlineAt = now === monotonicNow ? dueAt : monotonicNow() + timeoutMs;
+      Object.assign(controller.signal, { deadlineAt });
       signalDueAt = dueAt;
       signalCalls = 0;
     }

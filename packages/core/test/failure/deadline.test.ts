@@ -103,6 +103,24 @@ describe('whatever the store does, the caller is answered in time', () => {
     expect([...calls.values()]).toEqual(Array(10).fill(10));
   });
 
+  it('tells the store until when a step may be carried out, on the clock of performance.now()', async () => {
+    const store = flakyStore();
+    const before = performance.now();
+    await withDeadline(store, { timeoutMs: 250 }).run([consume(charge(rule))]);
+    await withDeadline(store, { timeoutMs: 250, now: () => 0 }).run([consume(charge(rule))]);
+    // Of two deadlines the earlier one counts, whichever is outside.
+    await withDeadline(withDeadline(store, { timeoutMs: 250 }), { timeoutMs: 999 }).run([consume(charge(rule))]);
+    await withDeadline(withDeadline(store, { timeoutMs: 999 }), { timeoutMs: 250 }).run([consume(charge(rule))]);
+    const own = new AbortController();
+    await withDeadline(store, { timeoutMs: 250 }).run([consume(charge(rule))], own.signal);
+    const after = performance.now();
+    expect(store.calls).toHaveLength(5);
+    for (const { signal } of store.calls) {
+      expect(signal?.deadlineAt).toBeGreaterThanOrEqual(before + 250);
+      expect(signal?.deadlineAt).toBeLessThanOrEqual(after + 250);
+    }
+  });
+
   it("a caller's own signal reaches the store too", async () => {
     const store = flakyStore();
     store.behaviour = { does: 'hang', saysUnsent: true };

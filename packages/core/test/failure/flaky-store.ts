@@ -1,5 +1,5 @@
 /** A store with an outage in it: a real store behind a link that fails, hangs, is late, throws or talks nonsense, by script. */
-import type { Fault, Outcome, Step, Store, SyncStore } from '../../src/index.js';
+import type { DeadlineSignal, Fault, Outcome, Step, Store, SyncStore } from '../../src/index.js';
 import { type NaiveStore, naiveStore } from './naive-store.js';
 
 /** What the link does with a call. The store behind it runs the steps in all `late`, `deaf` and `answers` cases. */
@@ -21,7 +21,7 @@ export interface FlakyStore extends Store {
   behaviour: Behaviour;
   readonly behind: NaiveStore;
   /** Every call of `run` or `runSync`, with the signal it came with. */
-  readonly calls: { readonly steps: readonly Step[]; readonly signal: AbortSignal | undefined }[];
+  readonly calls: { readonly steps: readonly Step[]; readonly signal: DeadlineSignal | undefined }[];
   /** Answers what is held. */
   release(): void;
 }
