@@ -2,7 +2,7 @@
 import { type RedisClient, sendBy } from './client.js';
 import type { Lane, Link, LinkHooks } from './link.js';
 import { NotSent } from './link.js';
-import { SAFE_OPTIONS } from './safe-options.js';
+import { backoffMs, SAFE_OPTIONS } from './safe-options.js';
 
 /** The socket below, as far as we touch it. ioredis keeps it in a public field that its types call internal. */
 interface WithStream {
@@ -86,7 +86,8 @@ export function watchConnection(client: RedisClient, name: string, shared: boole
     },
     open() {
       if (client.status !== 'wait' && client.status !== 'end') return;
-      client.connect().catch(onError);
+      // What went wrong is told by the error event; the rejection only says that the connection is closed.
+      client.connect().catch(() => undefined);
     },
     hold(isBusy) {
       busy = isBusy;
@@ -110,54 +111,89 @@ export function watchConnection(client: RedisClient, name: string, shared: boole
  * and the safe ones over them; it is opened at once, unless the caller's client is told to wait (`lazyConnect`).
  */
 export function ioredisLink(given: RedisClient, shared: boolean, hooks: LinkHooks): Link {
-  const client = shared ? given : given.duplicate(SAFE_OPTIONS);
-  const connection = watchConnection(client, '', shared, hooks);
-  const { lane } = connection;
+  return shared ? sharedLink(given, hooks) : ownLink(given, hooks);
+}
+
+function sharedLink(client: RedisClient, hooks: LinkHooks): Link {
+  const connection = watchConnection(client, '', true, hooks);
+  return {
+    cluster: false,
+    // The driver puts its prefix before the keys by itself.
+    keyPrefix: '',
+    lane: () => connection.lane,
+    open: connection.open,
+    renew: () => undefined,
+    hold: () => undefined,
+    isReply: isReplyError,
+    get trouble() {
+      return connection.trouble;
+    },
+    close: async () => connection.stop(),
+  };
+}
+
+function ownLink(given: RedisClient, hooks: LinkHooks): Link {
+  const client = given.duplicate(SAFE_OPTIONS);
+  const connection = watchConnection(client, '', false, hooks);
   let held = false;
+  let dormant = false;
+  let closed = false;
+  let tries = 0;
   let reopening: NodeJS.Timeout | undefined;
 
-  // The caller's client has ended: ours no longer keeps the process alive. It opens again should another call come.
+  function open(): void {
+    dormant = false;
+    if (reopening === undefined && !closed) connection.open();
+  }
+
+  // The caller's client has ended: so does ours, until another call comes.
   const onGivenEnd = (): void => {
-    if (!held) client.disconnect();
+    if (held) return;
+    dormant = true;
+    clearTimeout(reopening);
+    reopening = undefined;
+    if (client.status !== 'end') client.disconnect();
   };
-  // ioredis gives up for good when it cannot even begin (every sentinel unreachable, say): calls may still be waiting.
-  const onEnd = (): void => {
-    if (!held || reopening !== undefined) return;
+  // Every lost connection ends here, since the driver is told not to connect again by itself.
+  client.on('end', () => {
+    if (closed || dormant || reopening !== undefined) return;
+    tries += 1;
     reopening = setTimeout(() => {
       reopening = undefined;
-      if (held) connection.open();
-    }, 500);
-  };
-  if (!shared) {
-    given.on('end', onGivenEnd);
-    client.on('end', onEnd);
-    if ((given.options as { readonly lazyConnect?: boolean }).lazyConnect !== true) connection.open();
-  }
+      connection.open();
+    }, backoffMs(tries));
+    if (!held) reopening.unref();
+  });
+  client.on('ready', () => {
+    tries = 0;
+  });
+  given.on('end', onGivenEnd);
+  if ((given.options as { readonly lazyConnect?: boolean }).lazyConnect !== true) open();
 
   return {
     cluster: false,
-    keyPrefix: shared ? '' : keyPrefixOf(given),
-    lane: () => lane,
-    open: () => {
-      if (reopening === undefined) connection.open();
-    },
+    keyPrefix: keyPrefixOf(given),
+    lane: () => connection.lane,
+    open,
     renew: () => {
-      if (!shared && client.status === 'ready') client.disconnect(true);
+      if (client.status === 'ready') client.disconnect(true);
     },
     hold(busy) {
       held = busy;
       connection.hold(busy);
+      if (busy) reopening?.ref();
+      else reopening?.unref();
     },
     isReply: isReplyError,
     get trouble() {
       return connection.trouble;
     },
     async close() {
+      closed = true;
       connection.stop();
       given.off('end', onGivenEnd);
-      client.off('end', onEnd);
       clearTimeout(reopening);
-      if (!shared) client.disconnect();
+      if (client.status !== 'end') client.disconnect();
     },
   };
 }

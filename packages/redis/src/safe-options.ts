@@ -17,12 +17,12 @@ export const SAFE_OPTIONS: Readonly<Record<string, unknown>> = {
   enableOfflineQueue: false,
   enableAutoPipelining: false,
   commandTimeout: undefined,
-  // Recovery: half a second at most between two tries; a silent link is replaced.
-  retryStrategy: backoffMs,
+  // Recovery: the store connects again by itself, with timers that keep no process alive; a silent link is replaced.
+  retryStrategy: null,
+  sentinelRetryStrategy: null,
   connectTimeout: DEAD_LINK_MS,
   socketTimeout: DEAD_LINK_MS,
   enableReadyCheck: true,
-  sentinelRetryStrategy: backoffMs,
   sentinelCommandTimeout: 1000,
   // Only the master may decide.
   role: 'master',
