@@ -1,6 +1,7 @@
 /**
  * Joins lua/*.lua into src/script.generated.ts, without comments and indentation, together with its SHA-1, so that the package
- * reads no file and needs no node: module. Run it after every change in lua/; a test compares.
+ * reads no file and needs no node: module. A line `--@ name` stands for lua/shared/name.lua: what several parts do alike is written once
+ * and still costs no function. Run it after every change in lua/; a test compares.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,13 +12,19 @@ const root = join(import.meta.dirname, '..');
 /** A line without its comment. No string of the program holds two dashes. */
 const bare = (line: string): string => line.replace(/--.*$/, '').trim();
 
+function linesOf(path: string): readonly string[] {
+  const lines = readFileSync(join(root, 'lua', path), 'utf8').split('\n');
+  return lines.flatMap((line) => {
+    const name = /^\s*--@ ([a-z-]+)$/.exec(line)?.[1];
+    return name === undefined ? [bare(line)] : linesOf(`shared/${name}.lua`);
+  });
+}
+
 export function joined(): string {
-  const parts = readdirSync(join(root, 'lua'))
-    .filter((name) => name.endsWith('.lua'))
-    .sort();
-  const lines = parts.flatMap((name) => readFileSync(join(root, 'lua', name), 'utf8').split('\n'));
-  return lines
-    .map(bare)
+  const parts = readdirSync(join(root, 'lua')).filter((name) => name.endsWith('.lua'));
+  return parts
+    .sort()
+    .flatMap(linesOf)
     .filter((line) => line !== '')
     .join('\n');
 }

@@ -21,6 +21,10 @@ import {
 const ADMITS = 1;
 /** Window or bucket: the ledger was there, and its state follows. */
 const HAS_STATE = 2;
+/** Bucket: its anchor lies after `now` and comes first; else the state is that at `now`. */
+const IS_AHEAD = 4;
+/** Window or bucket: a new identity follows. */
+const HAS_NEW_ID = 8;
 /** Log: where the charge lies follows. */
 const CHARGED = 2;
 
@@ -31,8 +35,6 @@ class NotOurs extends Error {}
 class Reader {
   readonly #reply: readonly unknown[];
   #at = 0;
-  /** How many charges and adjustments have been passed: the place that new identities count from. */
-  charges = 0;
 
   constructor(reply: readonly unknown[]) {
     this.#reply = reply;
@@ -62,8 +64,7 @@ export function decodeReply(reply: unknown, steps: readonly Step[]): readonly Ou
     if (!Array.isArray(reply)) throw new NotOurs(`the reply is ${reply === null ? 'null' : `a ${typeof reply}`}`);
     const reader = new Reader(reply);
     const now = reader.next();
-    const seed = reader.next();
-    const outcomes = steps.map((step) => outcomeOf(reader, step, now, seed));
+    const outcomes = steps.map((step) => outcomeOf(reader, step, now));
     reader.end();
     return outcomes;
   } catch (cause) {
@@ -79,11 +80,11 @@ export function faultOfError(message: string): 'refused' | 'unknown-outcome' {
   return message.includes('LIMITERPARTIAL') ? 'unknown-outcome' : 'refused';
 }
 
-function outcomeOf(reader: Reader, step: Step, now: number, seed: number): Outcome {
+function outcomeOf(reader: Reader, step: Step, now: number): Outcome {
   switch (step.op) {
     case 'consume':
     case 'peek':
-      return askOutcome(reader, step, now, seed);
+      return askOutcome(reader, step, now);
     case 'adjust':
       return adjustOutcome(reader, step, now);
     case 'reset':
@@ -98,14 +99,18 @@ function corrupt(code: number, name: string): FaultOutcome {
 }
 
 /** What was read of one charge: a window's or bucket's state before the step, or the numbers of a log. */
-type Answer =
-  | { readonly kind: 'state'; readonly admits: boolean; readonly state: WindowState | BucketState | undefined }
-  | { readonly kind: 'log'; readonly admits: boolean; readonly verdict: Verdict };
+type Answer = StateAnswer | { readonly kind: 'log'; readonly admits: boolean; readonly verdict: Verdict };
 
-function askOutcome(reader: Reader, step: AskStep, now: number, seed: number): Outcome {
+interface StateAnswer {
+  readonly kind: 'state';
+  readonly admits: boolean;
+  readonly state: WindowState | BucketState | undefined;
+  /** The ledger's identity from this step on, when that is a new one. */
+  readonly newId: number;
+}
+
+function askOutcome(reader: Reader, step: AskStep, now: number): Outcome {
   const { charges } = step;
-  const first = seed + reader.charges;
-  reader.charges += charges.length;
   const answers: Answer[] = [];
   let allowed = true;
   for (let i = 0; i < charges.length; i += 1) {
@@ -115,45 +120,49 @@ function askOutcome(reader: Reader, step: AskStep, now: number, seed: number): O
     const answer =
       charge.rule.algorithm === 'sliding-window-log'
         ? logAnswer(reader, tag, charge, charge.rule)
-        : stateAnswer(reader, tag, charge);
+        : stateAnswer(reader, tag, charge, now);
     if (charge.enforce && !answer.admits) allowed = false;
     answers.push(answer);
   }
   const mayCharge = step.op === 'consume' && allowed;
   const verdicts = answers.map((answer, i) =>
-    answer.kind === 'log'
-      ? answer.verdict
-      : stateVerdict(answer.admits, answer.state, charges[i] as Charge, now, mayCharge, first + i + 1),
+    answer.kind === 'log' ? answer.verdict : stateVerdict(answer, charges[i] as Charge, now, mayCharge),
   );
   return { ok: true, op: step.op, now, allowed, verdicts };
 }
 
-function stateAnswer(reader: Reader, tag: number, { rule }: Charge): Answer {
-  const admits = (tag & ADMITS) !== 0;
-  if ((tag & HAS_STATE) === 0) return { kind: 'state', admits, state: undefined };
-  if (rule.algorithm === 'fixed-window') {
-    return { kind: 'state', admits, state: { start: reader.next(), used: reader.next(), id: reader.next() } };
+function stateAnswer(reader: Reader, tag: number, { rule }: Charge, now: number): StateAnswer {
+  let state: WindowState | BucketState | undefined;
+  if ((tag & HAS_STATE) !== 0) {
+    state =
+      rule.algorithm === 'fixed-window'
+        ? { start: reader.next(), used: reader.next(), id: reader.next() }
+        : {
+            at: (tag & IS_AHEAD) === 0 ? now : reader.next(),
+            debt: reader.next(),
+            charged: reader.next(),
+            id: reader.next(),
+          };
   }
-  return {
-    kind: 'state',
-    admits,
-    state: { at: reader.next(), debt: reader.next(), charged: reader.next(), id: reader.next() },
-  };
+  return { kind: 'state', admits: (tag & ADMITS) !== 0, state, newId: (tag & HAS_NEW_ID) === 0 ? 0 : reader.next() };
 }
 
 /** The verdict that core gives on the state that Lua decided on. Lua wrote what it decided, so its `admits` stands. */
 function stateVerdict(
-  admits: boolean,
-  state: WindowState | BucketState | undefined,
+  { admits, state, newId }: StateAnswer,
   { rule, cost, holdBack }: Charge,
   now: number,
   mayCharge: boolean,
-  id: number,
 ): Verdict {
   const algorithm = algorithms[rule.algorithm];
   const view = algorithm.view(state, rule, now);
-  const charged = mayCharge && admits && cost > 0 ? algorithm.charge(view, rule, cost, () => id) : undefined;
-  const { remaining, resetAfterMs, moreAfterMs } = algorithm.numbers(charged?.view ?? view, rule, holdBack);
+  const next = mayCharge && admits && cost > 0 ? algorithm.charge(view, rule, cost, () => newId) : undefined;
+  const { remaining, resetAfterMs, moreAfterMs } = algorithm.numbers(
+    view,
+    rule,
+    holdBack,
+    next === undefined ? 0 : cost,
+  );
   let retryAfterMs = 0;
   if (!admits) {
     retryAfterMs =
@@ -162,12 +171,12 @@ function stateVerdict(
   return {
     admits,
     heldBack: !admits && holdBack > 0 && algorithm.admits(view, rule, cost, 0),
-    charged: charged !== undefined,
+    charged: next !== undefined,
     remaining,
     retryAfterMs,
     resetAfterMs,
     moreAfterMs,
-    mark: charged?.mark,
+    mark: next === undefined ? undefined : algorithm.mark(view, next),
   };
 }
 
@@ -196,7 +205,6 @@ function logAnswer(reader: Reader, tag: number, { cost, holdBack }: Charge, rule
 }
 
 function adjustOutcome(reader: Reader, step: AdjustStep, now: number): Outcome {
-  reader.charges += step.adjustments.length;
   const tag = reader.next();
   if (tag < 0) {
     const place = reader.next();

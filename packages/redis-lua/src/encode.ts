@@ -100,6 +100,8 @@ class Encoder {
   readonly #logs: string[] = [];
   /** Key text to its place: from 1 on among the strings, from -1 down among the logs, which lie behind them. */
   readonly #places = new Map<string, number>();
+  /** Only questions, so that (with no log) the short way through the program is open. */
+  #isPlain = true;
   readonly #groups: { template: string; places: number[] }[] = [];
 
   constructor(options: EncodeOptions) {
@@ -110,15 +112,21 @@ class Encoder {
     for (const step of steps) this.#add(step);
     const { seed, now, deadline } = this.#options;
     const behind = this.#strings.length;
-    let text = `[${behind}`;
+    const plain = this.#isPlain && this.#logs.length === 0;
+    let text = plain ? `[${this.#markSharedKeys()}` : `[${behind}`;
     for (const { template, places } of this.#groups) {
       for (let i = 0; i < places.length; i += 1) {
         const place = places[i] as number;
-        if (place < 0) places[i] = behind - place;
+        if (!plain && place < 0) places[i] = behind - place;
       }
       text += `,[${template}],[${places}]`;
     }
-    const args = [now === undefined ? 'g' : 'G', `${seed}`, deadline === undefined ? NO_DEADLINE : `${deadline}`];
+    const kind = plain ? 'p' : 'g';
+    const args = [
+      now === undefined ? kind : kind.toUpperCase(),
+      `${seed}`,
+      deadline === undefined ? NO_DEADLINE : `${deadline}`,
+    ];
     args.push(`${text}]`);
     if (now !== undefined) args.push('0', '0', '0', '0', `${now}`);
     return { keys: [...this.#strings, ...this.#logs], args };
@@ -128,6 +136,22 @@ class Encoder {
     if (step.op === 'adjust') this.#adjust(step);
     else if (step.op === 'reset') this.#reset(step);
     else this.#ask(step);
+  }
+
+  /** A key that a later step has too is marked: it is kept in Lua until its last step writes it. Says 1 if there is one, else 0. */
+  #markSharedKeys(): 0 | 1 {
+    const later = new Set<number>();
+    let shared: 0 | 1 = 0;
+    for (const { places } of this.#groups.toReversed()) {
+      for (let i = places.length - 1; i >= 0; i -= 1) {
+        const place = places[i] as number;
+        if (later.has(place)) {
+          places[i] = -place;
+          shared = 1;
+        } else later.add(place);
+      }
+    }
+    return shared;
   }
 
   #place(key: string, isLog: boolean): number {
@@ -162,6 +186,7 @@ class Encoder {
   }
 
   #adjust({ adjustments, once }: AdjustStep): void {
+    this.#isPlain = false;
     const marker =
       once === undefined ? 0 : this.#place(markerKeyOf(once.key, once.beside, this.#options.prefix), false);
     // Lua takes the keys of an adjustment from this list: the marker first, then one for each.
@@ -177,6 +202,7 @@ class Encoder {
   }
 
   #reset({ ledgers }: ResetStep): void {
+    this.#isPlain = false;
     const places = ledgers.map((ledger) => this.#placeOf(ledger, ledger.grid.startsWith('l')));
     this.#groups.push({ template: `3,${ledgers.length}`, places });
   }

@@ -5,15 +5,15 @@
 --   2 bucket  refillTokens, refillMs, most debt that settling may reach, lifeMs
 --   3 log     windowMs, 0, most that settling may reach, 0
 -- What it puts: a fault and the place of the adjustment; or 1 for closed; or 0, then given back and charged for each adjustment.
-local function giveBackBucket(k, view, at, debt, amount, charged, markAt, position, refill, refillMs, lifeMs)
-  if view ~= 1 then return 0 end
-  local units, refilled = charged * refillMs, math.max(0, at - markAt) * refill
+local function giveBackBucket(k, at, debt, amount, charged, markAt, position, rate, refillMs, lifeMs)
+  local units, refilled = charged * refillMs, math.max(0, at - markAt) * rate
   -- What refill has returned of that charge already, or what later charges stand in front of, is not given back.
   local notRefilled = refilled >= units and 0 or units - refilled
-  local since = d[k] - position
+  local since = ds[k] - position
   local notCovered = since > (debt - debt % refillMs) / refillMs and 0 or debt - since * refillMs
   units = math.min(math.min(amount, charged) * refillMs, math.max(notRefilled, notCovered), debt)
-  if units > 0 then writeBucket(k, a[k], b[k] - units, refill, lifeMs, false) end
+  -- The anchor stays: as much less was owed there.
+  if units > 0 then chargeBucket(k, 1, as[k], bs[k], -units, 0, rate, lifeMs, false) end
   return (units - units % refillMs) / refillMs
 end
 
@@ -73,25 +73,26 @@ local function adjust(step, at)
     if algorithm == 1 then
       local view, start, used = viewWindow(k, rate, step[f + 8])
       if gives then
-        given = view == 1 and c[k] == markId and math.min(amount, charged, used) or 0
-        if given > 0 then writeWindow(k, 1, start, used - given, rate, id) end
+        given = view == 1 and cs[k] == markId and math.min(amount, charged, used) or 0
+        if given > 0 then chargeWindow(k, 1, start, used, -given, rate, false) end
       else
         more = math.min(amount, math.max(0, most - used))
-        if more > 0 or view == 2 then writeWindow(k, view, start, used + more, rate, id) end
+        if more > 0 or view == 2 then chargeWindow(k, view, start, used, more, rate, view ~= 1 and id) end
       end
     elseif algorithm == 2 then
       local refillMs, lifeMs = step[f + 8], step[f + 10]
       local view, reached, debt = viewBucket(k, rate)
       if gives then
-        given = view == 1 and c[k] == markId
-          and giveBackBucket(k, view, reached, debt, amount, charged, step[f + 5], step[f + 6], rate, refillMs, lifeMs) or 0
+        given = view == 1 and found[k] == 1 and cs[k] == markId
+          and giveBackBucket(k, reached, debt, amount, charged, step[f + 5], step[f + 6], rate, refillMs, lifeMs) or 0
       else
         local room = debt >= most and 0 or most - debt
         more = math.min(amount, (room - room % refillMs) / refillMs)
         if more > 0 then
-          chargeBucket(k, view, reached, debt, more * refillMs, more, rate, lifeMs, id)
+          local renewed = (view ~= 1 or more > 9007199254740991 - ds[k]) and id
+          chargeBucket(k, view, reached, debt, more * refillMs, more, rate, lifeMs, renewed)
         elseif view == 2 then
-          moveBucket(k, debt, rate, lifeMs, id)
+          chargeBucket(k, view, reached, debt, 0, 0, rate, lifeMs, id)
         end
       end
     elseif algorithm == 3 then

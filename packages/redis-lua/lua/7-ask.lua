@@ -1,6 +1,6 @@
 -- Ask every limit of a step, then charge every limit that admits, or none. What it puts: a fault and the place of the charge that has it
 -- (-1 a key of another type, -2 not a ledger), or for each charge
---   window, bucket  1 if it admits, plus 2 if there was a state; then the state as it was before the step
+--   window, bucket  what shared/answer-window.lua and answer-bucket.lua say
 --   log             1 if it admits, plus 2 if it is charged; used, retryAfterMs, resetAfterMs, moreAfterMs; then where the charge lies
 local admitted, views, starts, sums = {}, {}, {}, {}
 local waits1, waits2, waits3, waits4 = {}, {}, {}, {}
@@ -69,26 +69,19 @@ local function ask(step, at, where)
       elseif asked and logs[k].back > 2000 then
         moveLog(k)
       end
+    elseif algorithm == 1 then
+      local moves = asked and (charged or views[j] == 2)
+      local renewed = moves and views[j] ~= 1 and id
+      answerWindow(k, admits, renewed)
+      if moves then chargeWindow(k, views[j], starts[j], sums[j], charged and cost or 0, step[f + 1], renewed) end
     else
-      local was = found[k] == 1
-      put((admits and 1 or 0) + (was and 2 or 0))
-      if was then
-        put(a[k])
-        put(b[k])
-        if algorithm == 2 then put(d[k]) end
-        put(c[k])
-      end
-      local view = views[j]
-      if algorithm == 1 then
-        if charged then
-          writeWindow(k, view, starts[j], sums[j] + cost, step[f + 1], id)
-        elseif asked and view == 2 then
-          writeWindow(k, view, starts[j], sums[j], step[f + 1], id)
-        end
-      elseif charged then
-        chargeBucket(k, view, starts[j], sums[j], step[f + 2], cost, step[f + 1], step[f + 6], id)
+      local view, level = views[j], sums[j]
+      local renewed = asked and (view == 2 or charged and (view == 0 or cost > 9007199254740991 - ds[k])) and id
+      answerBucket(k, admits, level, renewed)
+      if charged then
+        chargeBucket(k, view, starts[j], level, step[f + 2], cost, step[f + 1], step[f + 6], renewed)
       elseif asked and view == 2 then
-        moveBucket(k, sums[j], step[f + 1], step[f + 6], id)
+        chargeBucket(k, view, starts[j], level, 0, 0, step[f + 1], step[f + 6], renewed)
       end
     end
   end

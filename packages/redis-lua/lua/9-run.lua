@@ -6,7 +6,7 @@ local function reset(at, count)
     call('UNLINK', keys[k])
     wrote = true
     if k <= strings then
-      values[k], found[k], dirty[k], life[k] = false, 0, nil, nil
+      values[k], found[k], dirty[k], lives[k] = false, 0, nil, nil
     elseif logs then
       logs[k] = nil
     end
@@ -15,8 +15,7 @@ local function reset(at, count)
 end
 
 local function run()
-  local first = kind == 'g' and 2 or 1
-  for g = first, #groups, 2 do
+  for g = 2, #groups, 2 do
     local step, at = groups[g], groups[g + 1]
     if step[1] == 2 then
       adjust(step, at)

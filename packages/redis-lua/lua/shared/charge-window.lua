@@ -1,0 +1,7 @@
+-- The window after the charge, or after a mere move (cost 0). renewed: the new identity, when it opens or moves.
+if renewed then c = renewed end
+if view ~= 1 or callerClock then
+  life = reached + rate - now + 5000
+  if callerClock and life < 3600000 then life = 3600000 end
+end
+is, a, b, changed = 1, reached, level + cost, true
