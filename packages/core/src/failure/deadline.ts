@@ -109,7 +109,7 @@ type Reject = (mistake: unknown) => void;
 /** One call of `run`, from the question to whichever comes first: the answer, or the end of the wait. */
 class Question implements Waiting {
   dueAt = 0;
-  queued = false;
+  open = false;
   before: Waiting | undefined = undefined;
   after: Waiting | undefined = undefined;
   controller: AbortController | undefined = undefined;

@@ -5,7 +5,8 @@ import { afterTurns, monotonicNow, setQuietTimer, type Timer, timersAreShared } 
 /** One call that waits for its answer. It is its own place in the queue, so that a call costs one object and no lookup. */
 export interface Waiting {
   dueAt: number;
-  queued: boolean;
+  /** Has it neither been answered nor given up? */
+  open: boolean;
   before: Waiting | undefined;
   after: Waiting | undefined;
   controller: AbortController | undefined;
@@ -37,39 +38,43 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
   let signalDueAt = Number.NEGATIVE_INFINITY;
   let signalCalls = 0;
 
-  function arm(dueAt: number): Timer {
-    return setQuietTimer(expire, Math.max(0, Math.ceil(dueAt - now())));
+  function arm(dueAt: number, callback: () => void): Timer {
+    return setQuietTimer(callback, Math.max(0, Math.ceil(dueAt - now())));
   }
 
   function armOnce(dueAt: number): void {
     if (armed) return;
     armed = true;
-    arm(dueAt);
+    arm(dueAt, expireOldest);
   }
 
-  function expire(): void {
+  function expireOldest(): void {
     armed = false;
     const time = now();
     const due: Waiting[] = [];
     // Timers count whole ms and may fire a fraction early.
     let waiting = oldest;
     for (; waiting !== undefined && waiting.dueAt <= time + 1; waiting = waiting.after) due.push(waiting);
-    if (waiting !== undefined && shared) armOnce(waiting.dueAt);
+    if (waiting !== undefined) armOnce(waiting.dueAt);
+    expire(due);
+  }
+
+  function expire(due: readonly Waiting[]): void {
     const [first] = due;
     if (first === undefined) return;
-    afterTurns(time - first.dueAt > STALLED_MS ? TURNS_AFTER_STALL : 1, () => abort(due));
+    afterTurns(now() - first.dueAt > STALLED_MS ? TURNS_AFTER_STALL : 1, () => abort(due));
   }
 
   /** What had arrived has been read. Whoever still waits is told that nothing more may be sent, and gets a turn to say so. */
   function abort(due: readonly Waiting[]): void {
-    const open = due.filter((waiting) => waiting.queued);
+    const open = due.filter((waiting) => waiting.open);
     for (const waiting of open) waiting.controller?.abort();
     if (open.length > 0) afterTurns(1, () => end(open));
   }
 
   function end(open: readonly Waiting[]): void {
     for (const waiting of open) {
-      if (!waiting.queued) continue;
+      if (!waiting.open) continue;
       forget(waiting);
       waiting.giveUp();
     }
@@ -90,19 +95,28 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
     signalCalls += 1;
     waiting.controller = controller;
     waiting.dueAt = signalDueAt;
-    waiting.before = newest;
-    waiting.queued = true;
-    if (newest === undefined) oldest = waiting;
-    else newest.after = waiting;
-    newest = waiting;
-    if (shared) armOnce(signalDueAt);
-    else waiting.timer = arm(signalDueAt);
+    waiting.open = true;
+    if (shared) enqueue(waiting);
+    else waiting.timer = arm(signalDueAt, () => expire([waiting]));
     return controller.signal;
   }
 
+  function enqueue(waiting: Waiting): void {
+    waiting.before = newest;
+    if (newest === undefined) oldest = waiting;
+    else newest.after = waiting;
+    newest = waiting;
+    armOnce(waiting.dueAt);
+  }
+
   function forget(waiting: Waiting): void {
-    if (!waiting.queued) return;
-    waiting.queued = false;
+    if (!waiting.open) return;
+    waiting.open = false;
+    if (waiting.timer !== undefined) clearTimeout(waiting.timer);
+    else dequeue(waiting);
+  }
+
+  function dequeue(waiting: Waiting): void {
     const { before, after } = waiting;
     if (before === undefined) oldest = after;
     else before.after = after;
@@ -110,7 +124,6 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
     else after.before = before;
     waiting.before = undefined;
     waiting.after = undefined;
-    if (waiting.timer !== undefined) clearTimeout(waiting.timer);
   }
 
   return { wait, forget };

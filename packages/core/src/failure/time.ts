@@ -11,9 +11,12 @@ interface DenoTimers {
 
 /**
  * Can one timer serve calls that belong to different requests? Where timers can be unref'ed (Node, Bun, Deno) they belong
- * to the process. Elsewhere they may belong to the request that set them and die with it (workerd), so each call sets its own.
+ * to the process. In workerd, which has `unref` too, they belong to the request that set them: they die with it and may
+ * touch nothing of another's. So there, and wherever else one cannot know, each call sets its own.
  */
 export function timersAreShared(): boolean {
+  const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } };
+  if (navigator?.userAgent === 'Cloudflare-Workers') return false;
   const timer: unknown = setTimeout(() => {}, 0);
   const shared = typeof timer === 'object' || denoTimers()?.unrefTimer !== undefined;
   clearTimeout(timer as ReturnType<typeof setTimeout>);

@@ -15,6 +15,14 @@ const free = (store: ReturnType<typeof flakyStore>, of = rule): number | undefin
 /** Real time: long enough for what was set in motion, whatever the machine does. */
 const settle = (ms = 20): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+function closedGate(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
 describe('a healthy store is not noticed', () => {
   it('answers what the store answers, with the same traits and the same forms', async () => {
     const store = flakySyncStore();
@@ -265,17 +273,19 @@ describe('a late answer', () => {
   it('that a fallback inside gave is given back to the fallback', async () => {
     const store = flakyStore();
     const fallback = naiveStore({ fails: 'never' });
+    const gate = closedGate();
     const slow = {
       ...store,
       run: async (...call: Parameters<typeof store.run>) => {
-        await settle(30);
+        await gate.opened;
         return store.run(...call);
       },
     };
     store.behaviour = { does: 'fail', fault: 'unreachable' };
     const bounded = withDeadline(withFallback(slow, { store: fallback, share: 1 }), { timeoutMs: 10 });
     faulty((await bounded.run([consume(charge(rule, 3), 'fallback')]))[0]);
-    await settle(60);
+    gate.open();
+    await settle();
     expect(asked(fallback.runSync(peek(charge(rule)))).verdicts[0]?.remaining).toBe(10);
     expect(fallback.decided).toBe(3);
     expect(store.calls).toHaveLength(1);
@@ -347,17 +357,19 @@ describe('a late answer', () => {
   ] as const)('that is %s is dropped without a word', async (_, behaviour) => {
     const events: LateAnswerEvent[] = [];
     const store = flakyStore();
+    const gate = closedGate();
     const slow = {
       ...store,
       run: async (...call: Parameters<typeof store.run>) => {
-        await settle(30);
+        await gate.opened;
         return store.run(...call);
       },
     };
     store.behaviour = behaviour;
     const bounded = withDeadline(slow, { timeoutMs: 10, onEvent: (event) => events.push(event) });
     faulty((await bounded.run([consume(charge(rule), 'deny')]))[0]);
-    await settle(60);
+    gate.open();
+    await settle();
     expect(events).toEqual([]);
   });
 
@@ -411,25 +423,58 @@ describe('one timer', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is set for each call where timers belong to a request, and cleared with the answer', async () => {
-    const faked = globalThis.setTimeout;
-    const bare = (...args: Parameters<typeof setTimeout>): number => Number(faked(...args));
-    vi.stubGlobal('setTimeout', bare);
+  const runtimes: readonly (readonly [string, () => void])[] = [
+    [
+      "cannot be unref'ed",
+      () => {
+        const faked = globalThis.setTimeout;
+        vi.stubGlobal('setTimeout', (...args: Parameters<typeof setTimeout>): number => Number(faked(...args)));
+      },
+    ],
+    ['belong to a request (workerd)', () => vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' })],
+  ];
+  it.each(runtimes)(
+    'is set for each call where timers %s, serves that call alone, and goes with the answer',
+    async (_, enter) => {
+      enter();
+      try {
+        const store = flakyStore();
+        const bounded = withDeadline(store, { timeoutMs: 250 });
+        store.behaviour = { does: 'hang' };
+        const hanging = [bounded.run([consume(charge(rule))]), bounded.run([consume(charge(rule))])];
+        expect(vi.getTimerCount()).toBe(2);
+        expect(store.calls[0]?.signal).not.toBe(store.calls[1]?.signal);
+        store.behaviour = { does: 'work' };
+        asked((await bounded.run([consume(charge(rule))]))[0]);
+        expect(vi.getTimerCount()).toBe(2);
+        // The first call's timer fires; the second is as overdue, but its timer is another request's.
+        vi.advanceTimersToNextTimer();
+        vi.advanceTimersToNextTimer();
+        await vi.advanceTimersByTimeAsync(10);
+        for (const answer of hanging) expect(faulty((await answer)[0]).fault).toBe('unknown-outcome');
+        expect(vi.getTimerCount()).toBe(0);
+      } finally {
+        vi.unstubAllGlobals();
+      }
+    },
+  );
+
+  it('that belongs to one call never gives up another', async () => {
+    vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+    const timers: (() => void)[] = [];
+    vi.stubGlobal('setTimeout', (callback: () => void): number => timers.push(callback));
+    vi.stubGlobal('setImmediate', (callback: () => void): void => callback());
     try {
       const store = flakyStore();
-      const bounded = withDeadline(store, { timeoutMs: 250 });
       store.behaviour = { does: 'hang' };
-      const hanging = bounded.run([consume(charge(rule))]);
-      const another = bounded.run([consume(charge(rule))]);
-      expect(vi.getTimerCount()).toBe(2);
-      expect(store.calls[0]?.signal).not.toBe(store.calls[1]?.signal);
-      store.behaviour = { does: 'work' };
-      asked((await bounded.run([consume(charge(rule))]))[0]);
-      expect(vi.getTimerCount()).toBe(2);
-      await vi.advanceTimersByTimeAsync(300);
-      faulty((await hanging)[0]);
-      faulty((await another)[0]);
-      expect(vi.getTimerCount()).toBe(0);
+      const bounded = withDeadline(store, { timeoutMs: 250, now: () => 0 });
+      const answered: string[] = [];
+      void bounded.run([consume(charge(rule))]).then(() => answered.push('first'));
+      void bounded.run([consume(charge(rule))]).then(() => answered.push('second'));
+      timers[1]?.();
+      await Promise.resolve();
+      expect(answered).toEqual(['second']);
+      expect(store.calls.map(({ signal }) => signal?.aborted)).toEqual([false, true]);
     } finally {
       vi.unstubAllGlobals();
     }
