@@ -3,4 +3,6 @@ export { decodeReply, faultOfError } from './decode.js';
 export { type EncodedCall, type EncodeOptions, encodeCall } from './encode.js';
 export { keyOf, slotTextOf } from './keys.js';
 export { MAX_KEYS_PER_CALL, MAX_STEPS_PER_CALL } from './limits.js';
+export { limiterProgram, type Program } from './program.js';
 export { script, scriptSha1 } from './script.generated.js';
+export { lateAt, type ServerClocks, serverClocks } from './server-clock.js';

@@ -5,16 +5,18 @@
  * after which the caller is found to have time left (the server's clock was not where it was thought to be).
  */
 import type { DeadlineSignal, Outcome, Step } from '@limiter/core';
-import { MAX_KEYS_PER_CALL, MAX_STEPS_PER_CALL } from '@limiter/redis-lua';
-import { lateAt, type ServerClocks } from './deadline.js';
+import { lateAt, MAX_KEYS_PER_CALL, MAX_STEPS_PER_CALL, type Program, type ServerClocks } from '@limiter/redis-lua';
 import { messageOf, sendFault, unknownOutcome, unreachable } from './faults.js';
 import type { Lane, Link } from './link.js';
 import { NotSent } from './link.js';
-import type { Program } from './program.js';
 import { type Waiting, waitingRoom } from './waiting.js';
 
 /** A link that owes an answer for this long gets nothing more to do: what is not sent can still be taken back. */
 const SILENT_MS = 100;
+/** While steps wait, their connections are asked for this often. */
+const URGE_MS = 100;
+/** Where replies do not tell the server's clock, it is asked for this often. */
+const CLOCK_MS = 1000;
 
 /** One `run` of the caller. */
 interface Run {
@@ -37,8 +39,8 @@ export interface DispatcherOptions {
   readonly staleAfterMs: number;
   /** The slot of a step; throws a LimiterError when there is none. Only asked on a cluster. */
   readonly slotOf: (step: Step) => number;
-  /** The clock that the outcomes' `now` was read from is the server's. */
-  readonly ownClock: boolean;
+  /** Asks the server of a lane for its time; undefined where the outcomes' `now` is that server's own. Never rejects. */
+  readonly askClock: ((lane: Lane) => void) | undefined;
 }
 
 export interface Dispatcher {
@@ -51,6 +53,8 @@ export interface Dispatcher {
 
 interface Traffic {
   inFlight: number;
+  /** performance.now() of the last question for the server's clock. */
+  clockAt: number;
   /** performance.now() of the last reply, or of the first send after a quiet time. */
   heardAt: number;
 }
@@ -74,6 +78,7 @@ export function createDispatcher(
   let inFlight = 0;
   let renewedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
+  let urging: NodeJS.Timeout | undefined;
   let drained: (() => void) | undefined;
   const waiting: Waiting = waitingRoom(
     (item, cause) => answer(item, unreachable(cause)),
@@ -124,8 +129,7 @@ export function createDispatcher(
   function dispatch(slot: number, items: readonly Item[]): void {
     const lane = link.lane(slot);
     if (!lane.ready || isSilent(lane)) {
-      for (const item of items) waiting.enter(item);
-      link.open();
+      wait(items);
       return;
     }
     let portion: Item[] = [];
@@ -141,6 +145,24 @@ export function createDispatcher(
       keys += more;
     }
     send(lane, portion, false);
+  }
+
+  function wait(items: readonly Item[]): void {
+    for (const item of items) waiting.enter(item);
+    urge();
+    urging ??= setInterval(urge, URGE_MS);
+  }
+
+  /** Asks for a connection for whoever waits, again and again: what serves a slot may change while one waits. */
+  function urge(): void {
+    const slots = waiting.slots();
+    for (const slot of slots) link.open(slot);
+    if (slots.size > 0) {
+      changed();
+    } else if (urging !== undefined) {
+      clearInterval(urging);
+      urging = undefined;
+    }
   }
 
   function isSilent(lane: Lane): boolean {
@@ -200,11 +222,16 @@ export function createDispatcher(
   ): void {
     let lines = traffic.get(lane.name);
     if (lines === undefined) {
-      lines = { inFlight: 0, heardAt: 0 };
+      lines = { inFlight: 0, heardAt: 0, clockAt: performance.now() };
       traffic.set(lane.name, lines);
     }
     const own = lines;
-    if (own.inFlight === 0) own.heardAt = performance.now();
+    const now = performance.now();
+    if (own.inFlight === 0) own.heardAt = now;
+    if (options.askClock !== undefined && now - own.clockAt > CLOCK_MS) {
+      own.clockAt = now;
+      options.askClock(lane);
+    }
     own.inFlight += 1;
     inFlight += 1;
     const done = (): void => {
@@ -234,7 +261,7 @@ export function createDispatcher(
       for (const item of items) answer(item, unknownOutcome(error));
       return;
     }
-    if (options.ownClock) {
+    if (options.askClock === undefined) {
       const told = outcomes.find((outcome) => outcome.ok);
       if (told?.ok === true) clocks.learn(lane.name, told.now);
     }
@@ -250,7 +277,7 @@ export function createDispatcher(
     } else if (late !== undefined) {
       arrivedLate(lane, items, late, again);
     } else if (error instanceof NotSent && !closed) {
-      for (const item of items) waiting.enter(item);
+      wait(items);
     } else {
       for (const item of items) answer(item, sendFault(error, isReply));
       if (isReply && message.startsWith('READONLY')) renew();
@@ -333,6 +360,7 @@ export function createDispatcher(
     async close() {
       if (closed) return;
       closed = true;
+      clearInterval(urging);
       const cause = new Error('The Redis store was closed before the step was sent');
       for (const item of [...waiting.leave(() => true), ...gathered.splice(0)]) answer(item, unreachable(cause));
       if (inFlight > 0) {

@@ -1,6 +1,6 @@
 /** The store in Redis or Valkey: what a caller may set, and what it is checked against. */
 import { LimiterError } from '@limiter/core';
-import { limiterProgram } from './limiter-program.js';
+import { limiterProgram } from '@limiter/redis-lua';
 import { linkMakerFor, type RedisStoreClient } from './link-maker.js';
 import { type RedisStore, storeOver } from './store-over.js';
 import { emitWarning, type RedisWarning } from './warnings.js';
@@ -18,6 +18,11 @@ export interface RedisStoreOptions {
    * `shared`: it uses the given client, and warns of each option that lets a step run twice or late.
    */
   readonly connection?: 'own' | 'shared' | undefined;
+  /**
+   * Redis Cluster: what a call whose limits lie in several slots is. `refuse` (default): a mistake, ERR_LIMITER_CROSS_SLOT, before
+   * anything is sent. `give-back`: decided slot by slot, and given back when a later slot refuses; the decision says `atomic: false`.
+   */
+  readonly crossSlot?: 'refuse' | 'give-back' | undefined;
   /** A call whose signal does not say when it will abort is not carried out when it reaches Redis later than this. Default 1,000. */
   readonly staleAfterMs?: number | undefined;
   /** Default: process.emitWarning. */
@@ -39,18 +44,21 @@ export interface RedisStoreOptions {
  * });
  */
 export function redisStore(client: RedisStoreClient, options: RedisStoreOptions = {}): RedisStore {
-  const { prefix = 'limiter', clock, connection = 'own', staleAfterMs = 1000, onWarning = emitWarning } = options;
+  const { prefix = 'limiter', clock, connection = 'own', crossSlot = 'refuse' } = options;
+  const { staleAfterMs = 1000, onWarning = emitWarning } = options;
   check(typeof prefix === 'string' && !/[{}]/.test(prefix), 'prefix must be text without { and }', prefix);
   check(clock === undefined || typeof clock === 'function', 'clock must be a function', clock);
   check(connection === 'own' || connection === 'shared', "connection must be 'own' or 'shared'", connection);
+  check(crossSlot === 'refuse' || crossSlot === 'give-back', "crossSlot must be 'refuse' or 'give-back'", crossSlot);
   check(Number.isInteger(staleAfterMs) && staleAfterMs >= 1, 'staleAfterMs must be a whole number >= 1', staleAfterMs);
   check(typeof onWarning === 'function', 'onWarning must be a function', onWarning);
   return storeOver({
     makeLink: linkMakerFor(client, connection === 'shared'),
-    makeProgram: (keyPrefix) => limiterProgram(keyPrefix + prefix, clock),
+    prefix,
+    makeProgram: (whole) => limiterProgram(whole, clock),
     clock: clock === undefined ? 'own' : 'caller',
     staleAfterMs,
-    slotOf: () => 0,
+    giveBack: crossSlot === 'give-back',
     warn: onWarning,
   });
 }

@@ -1,22 +1,25 @@
 /** A store over any driver: greets connections, learns the server's clock, warns once, hands steps to the dispatcher. */
-import type { AlgorithmName, Outcome, Step, Store } from '@limiter/core';
-import { serverClocks } from './deadline.js';
+import type { AlgorithmName, DeadlineSignal, Outcome, Step, Store } from '@limiter/core';
+import { type Program, serverClocks } from '@limiter/redis-lua';
 import { createDispatcher } from './dispatcher.js';
 import { evictionWarning } from './eviction.js';
+import { givingBack } from './give-back.js';
 import type { Lane, Link, LinkHooks } from './link.js';
 import type { LinkMaker } from './link-maker.js';
-import type { Program } from './program.js';
+import { slotOfLedger, slotOfStep } from './slots.js';
 import type { RedisWarning } from './warnings.js';
 
 const ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window-log', 'token-bucket'];
 
 export interface StoreParts {
   readonly makeLink: LinkMaker;
-  /** @param keyPrefix what the caller's client puts before its keys. */
-  readonly makeProgram: (keyPrefix: string) => Program;
+  /** Before every key. */
+  readonly prefix: string;
+  readonly makeProgram: (prefix: string) => Program;
   readonly clock: 'own' | 'caller';
   readonly staleAfterMs: number;
-  readonly slotOf: (step: Step) => number;
+  /** Cluster: a decision whose limits lie in several slots. `false`: a mistake. */
+  readonly giveBack: boolean;
   readonly warn: (warning: RedisWarning) => void;
 }
 
@@ -26,19 +29,15 @@ export interface RedisStore extends Store {
 }
 
 export function storeOver(parts: StoreParts): RedisStore {
-  const { clock, staleAfterMs, slotOf, warn } = parts;
+  const { clock, staleAfterMs, warn } = parts;
   const clocks = serverClocks();
   let evictionAsked = false;
   let clockRefused = false;
 
-  async function greet(lane: Lane): Promise<void> {
-    if (!evictionAsked) {
-      evictionAsked = true;
-      void evictionWarning(lane).then((warning) => warning !== undefined && warn(warning));
-    }
+  async function askClock(lane: Lane): Promise<void> {
     try {
       const [seconds, micros] = (await lane.send('time', [])) as readonly unknown[];
-      clocks.learn(lane.name, Number(String(seconds)) * 1000 + Math.floor(Number(String(micros)) / 1000));
+      clocks.learn(lane.name, Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
     } catch (error) {
       if (!link.isReply(error) || clockRefused) return;
       clockRefused = true;
@@ -49,13 +48,26 @@ export function storeOver(parts: StoreParts): RedisStore {
     }
   }
 
-  const hooks: LinkHooks = { greet, changed: () => dispatcher.changed() };
+  const hooks: LinkHooks = {
+    async greet(lane) {
+      if (!evictionAsked) {
+        evictionAsked = true;
+        void evictionWarning(lane).then((warning) => warning !== undefined && warn(warning));
+      }
+      await askClock(lane);
+    },
+    changed: () => dispatcher.changed(),
+  };
   const link: Link = parts.makeLink(hooks, warn);
-  const dispatcher = createDispatcher(link, parts.makeProgram(link.keyPrefix), clocks, {
+  const prefix = link.keyPrefix + parts.prefix;
+  const dispatcher = createDispatcher(link, parts.makeProgram(prefix), clocks, {
     staleAfterMs,
-    slotOf,
-    ownClock: clock === 'own',
+    slotOf: (step) => slotOfStep(step, prefix),
+    // The reply of a Cluster may come from another node than the one that was asked.
+    askClock: clock === 'own' && !link.cluster ? undefined : (lane) => void askClock(lane),
   });
+  const run = (steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]> =>
+    dispatcher.run(steps, signal);
 
   return {
     traits: {
@@ -66,7 +78,7 @@ export function storeOver(parts: StoreParts): RedisStore {
       fails: 'possible',
       algorithms: ALGORITHMS,
     },
-    run: (steps, signal): Promise<readonly Outcome[]> => dispatcher.run(steps, signal),
+    run: link.cluster && parts.giveBack ? givingBack(run, (ledger) => slotOfLedger(ledger, prefix)) : run,
     async close() {
       await dispatcher.close();
       await link.close();

@@ -1,9 +1,9 @@
 /** A store whose program writes down every step that it runs, so that a test can see what ran, how often and in which calls. */
 import { createHash } from 'node:crypto';
 import type { AskStep, Outcome, Step } from '@limiter/core';
+import type { Program } from '@limiter/redis-lua';
 import type { RedisServer } from '@limiter/test-servers';
 import { linkMakerFor, type RedisStoreClient } from '../../src/link-maker.js';
-import type { Program } from '../../src/program.js';
 import { type RedisStore, storeOver } from '../../src/store-over.js';
 import type { RedisWarning } from '../../src/warnings.js';
 
@@ -37,7 +37,8 @@ export function recordingStore(
     makeProgram: () => recordingProgram,
     clock: 'own',
     staleAfterMs: options.staleAfterMs ?? 1000,
-    slotOf: () => 0,
+    prefix: '',
+    giveBack: false,
     warn: (warning) => options.warnings?.push(warning),
   });
 }

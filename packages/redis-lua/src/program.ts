@@ -1,7 +1,21 @@
-/** The Lua program as the dispatcher calls it: prefix, clock and fresh random numbers for identities filled in. */
-import { LimiterError } from '@limiter/core';
-import { decodeReply, encodeCall, script, scriptSha1 } from '@limiter/redis-lua';
-import type { Program } from './program.js';
+/** The Lua program as a store calls it: the text, the way in and out, with prefix, clock and fresh random numbers for identities filled in. */
+import { LimiterError, type Outcome, type Step } from '@limiter/core';
+import { decodeReply } from './decode.js';
+import { type EncodedCall, encodeCall } from './encode.js';
+import { script, scriptSha1 } from './script.generated.js';
+
+/** What a store needs of the program. */
+export interface Program {
+  readonly script: string;
+  readonly sha1: string;
+  /**
+   * One call for all steps. `deadline` is in the server's clock: a call that begins later does nothing and answers `LIMITERLATE <now>`.
+   * May throw for a step that cannot be written down; then nothing has been sent.
+   */
+  encode(steps: readonly Step[], deadline: number | undefined): EncodedCall;
+  /** One outcome a step, in order. */
+  decode(reply: unknown, steps: readonly Step[]): readonly Outcome[];
+}
 
 const MAX_NOW = 2 ** 52 - 1;
 const POOL = 256;
