@@ -9,6 +9,7 @@ import { contract } from './groups/contract.js';
 import { differential } from './groups/differential.js';
 import { expiry } from './groups/expiry.js';
 import { keys } from './groups/keys.js';
+import { longLogs } from './groups/long-logs.js';
 import { priorities } from './groups/priorities.js';
 import { promises } from './groups/promises.js';
 import { refunds } from './groups/refunds.js';
@@ -30,6 +31,7 @@ export const groups: readonly Group[] = [
   refunds,
   settlements,
   priorities,
+  longLogs,
   vectors,
   differential,
 ];

@@ -9,19 +9,29 @@ const LONGEST_MS = 2 ** 42;
 export type RuleKind = 'clock-window' | 'first-request-window' | 'log' | 'bucket';
 export const RULE_KINDS: readonly RuleKind[] = ['clock-window', 'first-request-window', 'log', 'bucket'];
 
-/** How large the numbers are: everyday ones, ones near 2^53-1, or windows so short that a real clock can wait for them. */
-export type Scale = 'small' | 'large' | 'short';
+/**
+ * How large the numbers are: everyday ones; ones near 2^53-1; windows so short that a real clock can wait for them; or
+ * limits so high that hundreds of charges count at the same time.
+ */
+export type Scale = 'small' | 'large' | 'short' | 'deep';
 
 const WINDOWS: Record<Scale, readonly number[]> = {
   small: [1, 7, 1_000, 2_500, 60_000, 86_400_000],
   large: [1, 60_000, LONGEST_MS - 1, LONGEST_MS],
   short: [1, 7, 20, 40],
+  deep: [5_000, 60_000],
 };
 
-const amount = (scale: Scale): fc.Arbitrary<number> =>
-  scale === 'large'
-    ? fc.oneof(fc.constantFrom(MAX, MAX - 1, 2 ** 52, 2 ** 52 + 1, 2 ** 31), fc.integer({ min: 0, max: MAX }))
-    : fc.integer({ min: 0, max: 12 });
+function amount(scale: Scale): fc.Arbitrary<number> {
+  if (scale === 'deep') return fc.integer({ min: 200, max: 2_000 });
+  if (scale === 'large') {
+    return fc.oneof(fc.constantFrom(MAX, MAX - 1, 2 ** 52, 2 ** 52 + 1, 2 ** 31), fc.integer({ min: 0, max: MAX }));
+  }
+  return fc.oneof(
+    { arbitrary: fc.integer({ min: 2, max: 12 }), weight: 9 },
+    { arbitrary: fc.nat({ max: 1 }), weight: 1 },
+  );
+}
 
 function windowRule(scale: Scale, align: 'clock' | 'first-request'): fc.Arbitrary<Rule> {
   return fc
@@ -89,7 +99,7 @@ export type CostPick =
 export type TimePick =
   | { readonly kind: 'plain'; readonly ms: number }
   | { readonly kind: 'part'; readonly quarters: number }
-  | { readonly kind: 'told'; readonly wait: 'retryAfterMs' | 'resetAfterMs' | 'moreAfterMs'; readonly plus: number }
+  | { readonly kind: 'told'; readonly wait: Wait; readonly plus: number }
   | { readonly kind: 'back'; readonly ms: number };
 
 export type Move =
@@ -130,50 +140,68 @@ export interface HistoryShape {
   readonly length?: number;
 }
 
-const cost: fc.Arbitrary<CostPick> = fc.oneof(
-  { arbitrary: fc.record({ kind: fc.constant('plain' as const), cost: fc.nat({ max: 5 }) }), weight: 3 },
-  {
-    arbitrary: fc.record({ kind: fc.constant('of-limit' as const), less: fc.integer({ min: -1, max: 3 }) }),
-    weight: 1,
-  },
+const plainCost: fc.Arbitrary<CostPick> = fc.record({ kind: fc.constant('plain'), cost: fc.nat({ max: 5 }) });
+const boundaryCost: fc.Arbitrary<CostPick> = fc.oneof(
+  fc.record({ kind: fc.constant('of-limit' as const), less: fc.constantFrom(-1, 0, 0, 1, 1, 2, 3, 4) }),
   {
     arbitrary: fc.record({ kind: fc.constant('of-remaining' as const), more: fc.integer({ min: -1, max: 1 }) }),
     weight: 2,
   },
 );
 
-const told: fc.Arbitrary<TimePick> = fc.record({
-  kind: fc.constant('told' as const),
-  wait: fc.constantFrom('retryAfterMs' as const, 'resetAfterMs' as const, 'moreAfterMs' as const),
-  plus: fc.integer({ min: -1, max: 1 }),
-});
+/** Costs at the boundary are what goes wrong; where hundreds of charges are to meet, one of them uses everything up. */
+function cost(scale: Scale | undefined): fc.Arbitrary<CostPick> {
+  const weight = scale === 'deep' ? 50 : 1;
+  return fc.oneof({ arbitrary: plainCost, weight }, { arbitrary: boundaryCost, weight: 1 });
+}
+
+type Wait = 'retryAfterMs' | 'moreAfterMs' | 'resetAfterMs';
+
+/** To where the last answer pointed, or 1 ms beside it. */
+const told = (...waits: readonly [Wait, ...Wait[]]): fc.Arbitrary<TimePick> =>
+  fc.record({
+    kind: fc.constant('told' as const),
+    wait: fc.constantFrom(...waits),
+    plus: fc.integer({ min: -1, max: 1 }),
+  });
 
 const back: fc.Arbitrary<TimePick> = fc.record({
   kind: fc.constant('back' as const),
   ms: fc.oneof(fc.constantFrom(1, 5, 500, 1_999, 2_000, 2_001, 2_002, 3_600_000), fc.integer({ min: 1, max: 4_000 })),
 });
 
+/** The longest plain step in time, ms. */
+const STEPS: Record<Scale, number> = { small: 1_500, large: 1_500, short: 12, deep: 60 };
+
 function time(shape: HistoryShape): fc.Arbitrary<Move> {
-  const most = shape.scale === 'short' ? 12 : 1_500;
+  const plain = fc.record({ kind: fc.constant('plain' as const), ms: fc.nat({ max: STEPS[shape.scale ?? 'small'] }) });
+  // Long steps would empty a deep log each time.
+  if (shape.scale === 'deep') {
+    const near = told('retryAfterMs', 'moreAfterMs');
+    const rare = shape.back ? fc.oneof(near, back) : near;
+    const pick = fc.oneof({ arbitrary: plain, weight: 30 }, { arbitrary: rare, weight: 1 });
+    return fc.record({ op: fc.constant('time' as const), pick });
+  }
   const forward: fc.Arbitrary<TimePick> = fc.oneof(
-    fc.record({ kind: fc.constant('plain' as const), ms: fc.nat({ max: most }) }),
+    plain,
     fc.record({ kind: fc.constant('part' as const), quarters: fc.integer({ min: 1, max: 5 }) }),
-    told,
+    told('retryAfterMs', 'resetAfterMs', 'moreAfterMs'),
   );
   return fc.record({ op: fc.constant('time' as const), pick: shape.back ? fc.oneof(forward, back) : forward });
 }
 
 function move(shape: HistoryShape): fc.Arbitrary<Move> {
-  const which = fc.nat({ max: 6 });
-  const subject = fc.nat({ max: 1 });
+  const deep = shape.scale === 'deep';
+  const which = fc.nat({ max: deep ? 300 : 6 });
+  const subject = fc.nat({ max: deep ? 0 : 1 });
   const ask = fc.record({
     op: fc.constant('ask' as const),
     consume: fc.nat({ max: 4 }).map((n) => n > 0),
     subject,
-    costs: fc.array(cost, { minLength: shape.limits, maxLength: shape.limits }),
+    costs: fc.array(cost(shape.scale), { minLength: shape.limits, maxLength: shape.limits }),
     heldBack: fc.oneof(
       { arbitrary: fc.constant(0), weight: 3 },
-      { arbitrary: fc.integer({ min: 1, max: 9 }), weight: 1 },
+      { arbitrary: fc.constantFrom(1, 1, 2, 3, 5, 8, 9), weight: 1 },
     ),
   });
   const moves: { arbitrary: fc.Arbitrary<Move>; weight: number }[] = [
@@ -211,7 +239,7 @@ export function histories(shape: HistoryShape): fc.Arbitrary<History> {
         return fc.tuple(other, other).map((others): readonly (readonly Rule[])[] => [first, ...others]);
       })
     : rules.map((first): readonly (readonly Rule[])[] => [first]);
-  return fc.record({
+  const history = fc.record({
     variants,
     enforce: fc.array(
       fc.nat({ max: 4 }).map((n) => n > 0),
@@ -219,6 +247,8 @@ export function histories(shape: HistoryShape): fc.Arbitrary<History> {
     ),
     start: fc.nat({ max: 90_000_000 }).map((n) => 1_700_000_000_000 + n),
     batch: shape.batch === undefined ? fc.constant(1) : fc.integer({ min: 1, max: shape.batch }),
-    moves: fc.array(move(shape), { minLength: 1, maxLength: shape.length ?? 40, size: 'max' }),
+    moves: fc.array(move(shape), { minLength: 1, maxLength: shape.length ?? 80, size: 'max' }),
   });
+  // fast-check favours short lists: few charges would ever meet.
+  return fc.noBias(history);
 }

@@ -12,6 +12,7 @@ export { contract } from './groups/contract.js';
 export { differential } from './groups/differential.js';
 export { expiry } from './groups/expiry.js';
 export { keys } from './groups/keys.js';
+export { longLogs } from './groups/long-logs.js';
 export { priorities } from './groups/priorities.js';
 export { promises } from './groups/promises.js';
 export { refunds } from './groups/refunds.js';

@@ -113,8 +113,8 @@ export class Player {
   charges(move: Question): readonly Charge[] {
     return this.#rules.map((rule, i) => {
       const most = ruleLimit(rule);
-      const cost = costOf(move.costs[i] as CostPick, most, this.#verdicts[i]);
       const holdBack = clamp(Math.ceil((most / 8) * move.heldBack), 0, MAX);
+      const cost = costOf(move.costs[i] as CostPick, Math.max(0, most - holdBack), this.#verdicts[i]);
       const values = this.#values(i, move.subject, rule);
       return this.#bench.charge(rule, `${this.#scope}limit${i}`, cost, {
         values,
@@ -158,7 +158,8 @@ export class Player {
 
   /** One of the latest receipts; it is used once. */
   #take(which: number): Receipt | undefined {
-    return this.#receipts.splice(Math.max(0, this.#receipts.length - 1 - which), 1)[0];
+    const { length } = this.#receipts;
+    return this.#receipts.splice(length === 0 ? 0 : length - 1 - (which % length), 1)[0];
   }
 
   async #giveBack(which: number, less: number): Promise<void> {
@@ -171,7 +172,7 @@ export class Player {
     if (receipt === undefined) return;
     // Up to 30 units more, in eighths of a large limit.
     const most = ruleLimit(receipt.charge.rule);
-    await this.#adjust(receipt, 'charge', most < 100 ? more : Math.floor(most / 8) * more);
+    await this.#adjust(receipt, 'charge', most < 10_000 ? more : Math.floor(most / 8) * more);
   }
 
   async #adjust({ charge, verdict, entry }: Receipt, change: 'give-back' | 'charge', amount: number): Promise<void> {
@@ -198,14 +199,15 @@ export class Player {
   }
 }
 
-function costOf(pick: CostPick, most: number, last: Verdict | undefined): number {
+/** `budget`: the most that is ever admitted; only `of-limit` goes beyond it. */
+function costOf(pick: CostPick, budget: number, last: Verdict | undefined): number {
   switch (pick.kind) {
     case 'plain':
-      return pick.cost;
+      return Math.min(pick.cost, Math.max(1, budget));
     case 'of-limit':
-      return clamp(most - pick.less, 0, MAX);
+      return clamp(budget - pick.less, 0, MAX);
     case 'of-remaining':
-      return clamp((last?.remaining ?? 0) + pick.more, 0, MAX);
+      return clamp((last?.remaining ?? 0) + pick.more, 0, budget);
   }
 }
 

@@ -12,7 +12,10 @@ const NAMES: Record<RuleKind, string> = {
 };
 
 const all = RULE_KINDS;
-const share = (shape: HistoryShape): number => (shape.limits === 1 ? 0.5 : 0.75);
+function share({ scale, limits }: HistoryShape): number {
+  if (scale === 'deep') return 0.1;
+  return limits === 1 ? 0.5 : 0.75;
+}
 
 function turned(title: string, shape: HistoryShape): Check {
   return {
@@ -76,6 +79,20 @@ export const differential: Group = {
       change: true,
       back: true,
     }),
+    ...all.map((kind) =>
+      turned(
+        `${NAMES[kind]} with hundreds of charges takes refunds of any of them like a ledger that keeps every charge`,
+        {
+          kinds: [kind],
+          limits: 1,
+          scale: 'deep',
+          adjust: true,
+          back: true,
+          batch: 20,
+          length: 500,
+        },
+      ),
+    ),
     turned('many questions in one run are answered one after the other, each as if alone', {
       kinds: all,
       limits: 2,

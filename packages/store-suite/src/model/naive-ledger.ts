@@ -60,10 +60,12 @@ export function judgedAt(ledger: NaiveLedger, rule: Rule, now: bigint): Judged {
   return { ledger, at: now + behind, behind, hasMoved: false };
 }
 
-/** The least n in low .. high for which `holds`, which once true stays true; undefined when it holds for none. */
-function least(low: bigint, high: bigint, holds: (n: bigint) => boolean): bigint | undefined {
+/** The least n in 1 .. high for which `holds`, which once true stays true; undefined when it holds for none. */
+function least(high: bigint, holds: (n: bigint) => boolean): bigint | undefined {
   if (!holds(high)) return undefined;
-  let [from, to] = [low, high];
+  let [from, to] = [1n, 1n];
+  while (to < high && !holds(to)) [from, to] = [to + 1n, 2n * to];
+  if (to > high) to = high;
   while (from < to) {
     const middle = (from + to) / 2n;
     if (holds(middle)) to = middle;
@@ -74,13 +76,13 @@ function least(low: bigint, high: bigint, holds: (n: bigint) => boolean): bigint
 
 /** The least wait > 0 until `holds`; Infinity when it never does. A clock that is behind makes it that much longer. */
 function wait({ at, behind }: Judged, holds: (at: bigint) => boolean): number {
-  const ms = least(1n, FOR_EVER, (n) => holds(at + n));
+  const ms = least(FOR_EVER, (n) => holds(at + n));
   return ms === undefined ? Number.POSITIVE_INFINITY : Number(ms + behind);
 }
 
 /** The largest cost that is admitted at `at`. */
 function largestCost({ ledger }: Judged, rule: Rule, holdBack: bigint, at: bigint): bigint {
-  const refused = least(1n, limitOf(rule) + 1n, (cost) => !ledger.admits(rule, at, cost, holdBack));
+  const refused = least(limitOf(rule) + 1n, (cost) => !ledger.admits(rule, at, cost, holdBack));
   return (refused as bigint) - 1n;
 }
 

@@ -9,6 +9,7 @@ import {
   contract,
   differential,
   type FactoryOptions,
+  longLogs,
   priorities,
   promises,
   refunds,
@@ -220,5 +221,13 @@ export const CHARGING: readonly FaultyStore[] = [
     fault: 'refuses what a settlement adds beyond the limit',
     caughtBy: [settlements, differential],
     make: answering(() => settlesWhatFits),
+  },
+  {
+    fault: 'shortens its answers about a log to whole tenths of a second',
+    caughtBy: [longLogs],
+    make: telling((outcome) => ({
+      ...outcome,
+      verdicts: outcome.verdicts.map((one) => ({ ...one, moreAfterMs: Math.ceil(one.moreAfterMs / 100) * 100 })),
+    })),
   },
 ];
