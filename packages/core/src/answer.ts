@@ -4,7 +4,7 @@ import { LimiterError } from './errors.js';
 import type { Mode } from './limit.js';
 import type { Plan, PlannedLimit } from './plan.js';
 import type { Asked, Question } from './question.js';
-import { writeEntry, writeReceipt } from './receipt.js';
+import { addEntry, endReceipt, startReceipt } from './receipt-text.js';
 import type { AskOutcome, Charge, FaultOutcome, Outcome, Verdict } from './store.js';
 import { shownKey } from './subject.js';
 
@@ -18,7 +18,8 @@ export interface Answerer {
   /** A limiter in shadow decides and charges as ever; only `allowed` is true. */
   readonly mode: Mode;
   readonly now: () => number;
-  readonly newReceiptId: () => string;
+  /** What begins the next receipt, and how many there were: together an id that nobody else makes. */
+  readonly receipts: { readonly start: string; count: number };
 }
 
 /** @throws LimiterError ERR_LIMITER_STORE_FAILURE when the store failed and the word is 'throw' */
@@ -101,16 +102,17 @@ function refusal(charges: readonly Charge[], verdicts: readonly Verdict[]): Reas
 }
 
 function receiptOf(answerer: Answerer, question: Question, outcome: AskOutcome): string {
-  let entries = '';
+  answerer.receipts.count += 1;
+  const by = outcome.by === 'fallback' ? outcome.by : undefined;
+  let text = startReceipt(answerer.receipts.start, answerer.receipts.count, by);
   for (let i = 0; i < question.asked.length; i += 1) {
     const { charge, resolved } = question.asked[i] as Asked;
     const verdict = charge < 0 ? undefined : outcome.verdicts[charge];
     if (verdict === undefined || !verdict.admits) continue;
     const { ledger, cost } = question.step.charges[charge] as Charge;
-    entries += `,${writeEntry(resolved.receiptHead, ledger, verdict.charged ? cost : 0, verdict.mark)}`;
+    text = addEntry(text, resolved.receiptHead, ledger, verdict.charged ? cost : 0, verdict.mark);
   }
-  const by = outcome.by === 'fallback' ? outcome.by : undefined;
-  return writeReceipt(answerer.name, answerer.newReceiptId(), by, entries);
+  return endReceipt(text);
 }
 
 /** No store answered: the chosen word decides. The numbers are unknown then: `remaining` is 0 and says nothing about the subject. */

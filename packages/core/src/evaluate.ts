@@ -40,6 +40,7 @@ export function evaluate(
   newId: () => number,
 ): Evaluation {
   const { charges } = step;
+  if (charges.length === 1) return evaluateOne(step, charges[0] as Charge, states[0], now, newId);
   const views: unknown[] = [];
   let allowed = true;
   for (let i = 0; i < charges.length; i += 1) {
@@ -58,6 +59,21 @@ export function evaluate(
     changes.push(change);
   }
   return { outcome: { ok: true, op: step.op, now, allowed, verdicts }, changes };
+}
+
+/** The commonest step, without lists that grow. */
+function evaluateOne(
+  step: AskStep,
+  charge: Charge,
+  state: LedgerState | undefined,
+  now: number,
+  newId: () => number,
+): Evaluation {
+  const view = algorithms[charge.rule.algorithm].view(state, charge.rule, now);
+  const allowed = !charge.enforce || admits(charge, view);
+  const change = step.op === 'consume' && charge.cost > 0 ? changeOf(charge, view, allowed, newId) : undefined;
+  const verdict = verdictOf(charge, view, allowed, change);
+  return { outcome: { ok: true, op: step.op, now, allowed, verdicts: [verdict] }, changes: [change] };
 }
 
 function admits({ rule, cost, holdBack }: Charge, view: unknown): boolean {

@@ -23,6 +23,7 @@ import type {
 import { compilePlan } from './plan.js';
 import { type Asker, ask, type CallOptions, ledgersOf, type Question, template } from './question.js';
 import { readReceipt } from './receipt.js';
+import { receiptStart } from './receipt-text.js';
 import type { Failure, Outcome, ResetStep, Step, Store } from './store.js';
 
 const OPTIONS = [
@@ -280,7 +281,7 @@ function configure(options: AnyOptions): { readonly asker: Asker; readonly answe
     options.storeTimeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(options.storeTimeout, 'storeTimeout');
   return {
     asker: { plan, hashTag, checkFailure },
-    answerer: { name, plan, mode, now: clock, newReceiptId: receiptIds() },
+    answerer: { name, plan, mode, now: clock, receipts: { start: receiptStart(name, randomPart()), count: 0 } },
     store: protect(store, { name, timeoutMs, fallback, onEvent }),
   };
 }
@@ -325,14 +326,8 @@ function checkAlgorithm(store: Store, algorithm: Limit['algorithm'], what: strin
   }
 }
 
-/** Ids that no other limiter, process or machine makes: 80 random bits and a counter. */
-function receiptIds(): () => string {
-  const random = Array.from(globalThis.crypto.getRandomValues(new Uint8Array(10)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
-  let count = 0;
-  return () => {
-    count += 1;
-    return `${random}${count}`;
-  };
+/** 80 random bits: with a counter, ids that no other limiter, process or machine makes. */
+function randomPart(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(10));
+  return `${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}-`;
 }

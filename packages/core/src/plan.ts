@@ -3,7 +3,7 @@ import { ceilDiv, floorDiv } from './algorithms/time.js';
 import { LimiterError, shown } from './errors.js';
 import { type Amount, checkAmount, checkCapacity, type Limit, type LimitData, type Mode } from './limit.js';
 import { checkName } from './names.js';
-import { entryHead } from './receipt.js';
+import { entryHead } from './receipt-text.js';
 import { type Rule, ruleGrid, ruleLimit } from './rule.js';
 import { scaleRule } from './scale.js';
 

@@ -1,11 +1,11 @@
 /**
  * A receipt says which ledgers a consume charged, by which rule, how much and where, as text that survives JSON and any
  * queue, so that another process may refund or settle it. It is a claim check, not a secret and not signed: keep it on the server.
- *
- * `[1, limiter, id, by, [limit, ledger, algorithm numbers..., values, slot, charged, mark id, mark at, mark position], ...]`
+ * Written by receipt-text.ts, read here.
  */
 import { MAX } from './algorithms/time.js';
 import { LimiterError, shown } from './errors.js';
+import { RECEIPT_FORMAT } from './receipt-text.js';
 import { type Rule, ruleGrid } from './rule.js';
 import type { Ledger, Mark } from './store.js';
 
@@ -27,67 +27,16 @@ export interface Receipt {
   readonly entries: readonly ReceiptEntry[];
 }
 
-const FORMAT = 1;
-const SHORT = 64;
-
-/** JSON text of a string; JSON.stringify escapes what UTF-8 cannot carry (lone surrogates). Short plain text is quoted as it is. */
-function quoted(text: string): string {
-  if (text.length > SHORT) return JSON.stringify(text);
-  for (let i = 0; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return JSON.stringify(text);
-  }
-  return `"${text}"`;
-}
-
-function ruleText(rule: Rule): string {
-  switch (rule.algorithm) {
-    case 'fixed-window':
-      return `"${rule.align === 'clock' ? 'f' : 'r'}",${rule.limit},${rule.windowMs},${rule.offsetMs}`;
-    case 'sliding-window-log':
-      return `"l",${rule.limit},${rule.windowMs},0`;
-    case 'token-bucket':
-      return `"b",${rule.capacity},${rule.refillTokens},${rule.refillMs}`;
-  }
-}
-
-/** The part of an entry that stays the same from call to call. */
-export function entryHead(limit: string, ledgerName: string, rule: Rule): string {
-  return `["${limit}","${ledgerName}",${ruleText(rule)},[`;
-}
-
-/** One limit's entry, built by hand because it is made for every admitted call. */
-export function writeEntry(head: string, ledger: Ledger, charged: number, mark: Mark | undefined): string {
-  const { values, slot } = ledger;
-  let text = head;
-  for (let i = 0; i < values.length; i += 1)
-    text += i === 0 ? quoted(values[i] as string) : `,${quoted(values[i] as string)}`;
-  text += slot === undefined ? `],null,${charged}` : `],${quoted(slot)},${charged}`;
-  return mark === undefined ? `${text}]` : `${text},${mark.id},${textOfInstant(mark.at)},${mark.position}]`;
-}
-
-/** The receipt as text; `entries` are joined by commas, with one in front. */
-export function writeReceipt(limiter: string, id: string, by: Receipt['by'], entries: string): string {
-  return `[${FORMAT},"${limiter}","${id}","${by ?? ''}"${entries}]`;
-}
-
-let lastInstant = -1;
-let lastInstantText = '';
-
-/** Many calls share a millisecond; turning it into text costs more than the rest of an entry. */
-function textOfInstant(at: number): string {
-  if (at !== lastInstant) {
-    lastInstant = at;
-    lastInstantText = String(at);
-  }
-  return lastInstantText;
-}
-
 /** Reads a receipt of `limiter`. @throws LimiterError ERR_LIMITER_RECEIPT */
 export function readReceipt(text: unknown, limiter: string): Receipt {
   const parts = parse(text);
   const [format, name, id, by, ...entries] = parts;
-  if (format !== FORMAT || typeof name !== 'string' || typeof id !== 'string' || (by !== '' && by !== 'fallback'))
+  if (
+    format !== RECEIPT_FORMAT ||
+    typeof name !== 'string' ||
+    typeof id !== 'string' ||
+    (by !== '' && by !== 'fallback')
+  )
     throw bad(text);
   if (name !== limiter) {
     throw new LimiterError(
