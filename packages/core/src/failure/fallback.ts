@@ -28,7 +28,7 @@ import type {
   SyncStore,
 } from '../store.js';
 import { fault, guard, markGuarded } from './answers.js';
-import { type Decorated, decorate, type RunSync } from './decorate.js';
+import { type Decorated, decorate, type Run, type RunSync } from './decorate.js';
 
 export interface FallbackOptions {
   /** A store of this process, such as memoryStore(). Its ledgers outlive every flap; it is never asked while the store decides. */
@@ -124,6 +124,36 @@ export function withFallback<S extends Store>(store: S, options: FallbackOptions
     (step) =>
       finish(step, isForFallback(step) ? undefined : ask(step));
 
+  return markGuarded(decorate(inner, run, runSync)) as Decorated<S>;
+}
+
+/**
+ * Where there is no fallback, the charges that one made in another process are out of reach: their adjusts give nothing back,
+ * and never reach the store, where an equal id would be somebody else's charge.
+ */
+export function withoutFallback<S extends Store>(store: S): Decorated<S> {
+  const inner = guard<Store>(store);
+  const nothing = (step: Step): Outcome => ({
+    ok: true,
+    op: 'adjust',
+    now: Date.now(),
+    closed: false,
+    adjusted: (step as AdjustStep).adjustments.map(() => ({ givenBack: 0, charged: 0, cut: 0 })),
+  });
+  async function runOthers(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
+    const answers = [
+      ...(await inner.run(
+        steps.filter((step) => !isForFallback(step)),
+        signal,
+      )),
+    ];
+    return steps.map((step) => (isForFallback(step) ? nothing(step) : (answers.shift() as Outcome)));
+  }
+  const run: Run = (steps, signal) => (steps.some(isForFallback) ? runOthers(steps, signal) : inner.run(steps, signal));
+  const runSync =
+    (ask: RunSync): RunSync =>
+    (step) =>
+      isForFallback(step) ? nothing(step) : ask(step);
   return markGuarded(decorate(inner, run, runSync)) as Decorated<S>;
 }
 

@@ -4,7 +4,7 @@ import { guard } from './answers.js';
 import { type BreakerOptions, breaking } from './breaker.js';
 import { withDeadline } from './deadline.js';
 import type { Decorated } from './decorate.js';
-import { type FallbackOptions, withFallback } from './fallback.js';
+import { type FallbackOptions, withFallback, withoutFallback } from './fallback.js';
 import { EVENT_INTERVAL_MS, observer, observing } from './observation.js';
 import { type OnStoreEvent, type StoreEvent, safely, throttled } from './observe.js';
 import { monotonicNow } from './time.js';
@@ -44,7 +44,7 @@ export function protect<S extends Store>(store: S, options: ProtectOptions): Dec
   else guarded = withDeadline<Store>(store, { timeoutMs, onEvent: told, now });
   if (store.traits.sync || breaker === false) guarded = observing(guarded, tell, now);
   else guarded = breaking(guarded, { ...breaker, onEvent: told, now }, observer(tell, now));
-  if (fallback !== undefined) guarded = withFallback(guarded, fallback);
+  guarded = fallback === undefined ? withoutFallback(guarded) : withFallback(guarded, fallback);
   return guarded as Decorated<S>;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { StoreEvent } from '../../src/failure/observe.js';
 import { protect } from '../../src/failure/protect.js';
-import type { Failure } from '../../src/index.js';
+import type { Failure, Step } from '../../src/index.js';
 import { flakyStore, flakySyncStore } from './flaky-store.js';
 import { naiveStore } from './naive-store.js';
 import { watchStandstill } from './standstill.js';
@@ -124,6 +124,27 @@ describe('the store as a limiter uses it', () => {
       }),
     );
     expect(Math.max(...tookMs)).toBeLessThan(150 + standstill());
+  });
+});
+
+describe('a charge that a fallback made elsewhere', () => {
+  it('is not looked for in the store, and what is asked beside it is answered as ever', async () => {
+    const store = flakySyncStore();
+    const { ledger } = charge(rule);
+    const mark = asked(store.runSync(step('deny'))).verdicts[0]?.mark;
+    const foreign: Step = {
+      op: 'adjust',
+      by: 'fallback',
+      adjustments: [{ ledger, rule, mark, charged: 1, change: 'give-back', amount: 1 }],
+    };
+    const nothing = { ok: true, op: 'adjust', closed: false, adjusted: [{ givenBack: 0, charged: 0, cut: 0 }] };
+    const alone = protect(store, { name: 'api' });
+    expect(alone.runSync(foreign)).toMatchObject(nothing);
+    const outcomes = await alone.run([foreign, peek(charge(rule)), foreign, { ...foreign, by: undefined }]);
+    expect(outcomes[0]).toMatchObject(nothing);
+    expect(asked(outcomes[1]).verdicts[0]?.remaining).toBe(99);
+    expect(outcomes[2]).toMatchObject(nothing);
+    expect(outcomes[3]).toMatchObject({ ok: true, adjusted: [{ givenBack: 1 }] });
   });
 });
 

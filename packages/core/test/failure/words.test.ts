@@ -148,6 +148,22 @@ describe('a fallback', () => {
     expect((await limiter.peek('u')).limits.minute.remaining).toBe(22);
   });
 
+  it('is no place for a receipt where there is none: nothing is given back', async () => {
+    const { store, limiter } = api('fallback');
+    store.behaviour = down;
+    const { receipt } = await limiter.consume('u', { cost: 10 });
+    const limits = {
+      burst: tokenBucket({ capacity: 40, refill: '40/1m' }),
+      minute: slidingWindowLog({ limit: 100, window: '1m' }),
+    };
+    const elsewhere = flakyStore();
+    // A ledger with the very same marks, charged by somebody else.
+    await createLimiter({ name: 'api', store: elsewhere, limits, onStoreFailure: 'deny' }).consume('u', { cost: 10 });
+    const other = createLimiter({ name: 'api', store: elsewhere, limits, onStoreFailure: 'deny' });
+    expect((await other.refund(receipt ?? '')).limits).toMatchObject({ minute: { givenBack: 0 } });
+    expect((await other.peek('u')).limits.minute.remaining).toBe(90);
+  });
+
   it('is reset together with the store', async () => {
     const { store, limiter } = api('fallback');
     store.behaviour = down;
