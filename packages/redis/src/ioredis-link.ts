@@ -2,7 +2,8 @@
 import { type RedisClient, sendBy } from './client.js';
 import type { Lane, Link, LinkHooks } from './link.js';
 import { NotSent } from './link.js';
-import { backoffMs, SAFE_OPTIONS } from './safe-options.js';
+import { reopening } from './reopening.js';
+import { SAFE_OPTIONS } from './safe-options.js';
 
 /** The socket below, as far as we touch it. ioredis keeps it in a public field that its types call internal. */
 interface WithStream {
@@ -135,38 +136,28 @@ function sharedLink(client: RedisClient, hooks: LinkHooks): Link {
 function ownLink(given: RedisClient, hooks: LinkHooks): Link {
   const client = given.duplicate(SAFE_OPTIONS);
   const connection = watchConnection(client, '', false, hooks);
+  const again = reopening(connection.open);
   let held = false;
-  let dormant = false;
+  let asleep = false;
   let closed = false;
-  let tries = 0;
-  let reopening: NodeJS.Timeout | undefined;
 
   function open(): void {
-    dormant = false;
-    if (reopening === undefined && !closed) connection.open();
+    asleep = false;
+    if (!again.due && !closed) connection.open();
   }
 
   // The caller's client has ended: so does ours, until another call comes.
   const onGivenEnd = (): void => {
     if (held) return;
-    dormant = true;
-    clearTimeout(reopening);
-    reopening = undefined;
+    asleep = true;
+    again.cancel();
     if (client.status !== 'end') client.disconnect();
   };
   // Every lost connection ends here, since the driver is told not to connect again by itself.
   client.on('end', () => {
-    if (closed || dormant || reopening !== undefined) return;
-    tries += 1;
-    reopening = setTimeout(() => {
-      reopening = undefined;
-      connection.open();
-    }, backoffMs(tries));
-    if (!held) reopening.unref();
+    if (!closed && !asleep) again.lost();
   });
-  client.on('ready', () => {
-    tries = 0;
-  });
+  client.on('ready', again.made);
   given.on('end', onGivenEnd);
   if ((given.options as { readonly lazyConnect?: boolean }).lazyConnect !== true) open();
 
@@ -181,8 +172,7 @@ function ownLink(given: RedisClient, hooks: LinkHooks): Link {
     hold(busy) {
       held = busy;
       connection.hold(busy);
-      if (busy) reopening?.ref();
-      else reopening?.unref();
+      again.hold(busy);
     },
     isReply: isReplyError,
     get trouble() {
@@ -192,7 +182,7 @@ function ownLink(given: RedisClient, hooks: LinkHooks): Link {
       closed = true;
       connection.stop();
       given.off('end', onGivenEnd);
-      clearTimeout(reopening);
+      again.cancel();
       if (client.status !== 'end') client.disconnect();
     },
   };

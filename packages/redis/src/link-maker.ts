@@ -1,9 +1,10 @@
 /** Which driver a client is: an adapter says so itself, ioredis and what is shaped like it is recognised by the methods that we call. */
 import { LimiterError } from '@limiter/core';
 import type { ClusterClient, RedisClient } from './client.js';
+import { clusterLink } from './cluster-link.js';
 import { ioredisLink } from './ioredis-link.js';
 import type { Link, LinkHooks } from './link.js';
-import { unsafeOptions } from './safe-options.js';
+import { unsafeClusterOptions, unsafeOptions } from './safe-options.js';
 import type { RedisWarning } from './warnings.js';
 
 export type LinkMaker = (hooks: LinkHooks, warn: (warning: RedisWarning) => void) => Link;
@@ -37,6 +38,13 @@ export function linkMakerFor(client: RedisStoreClient, shared: boolean): LinkMak
     (method) => typeof (client as unknown as Record<string, unknown>)[method] !== 'function',
   );
   if (missing.length > 0) throw unfit(`this one has no ${missing.join('(), no ')}()`);
+  if ('isCluster' in client && client.isCluster === true) {
+    const cluster = client as ClusterClient;
+    return (hooks, warn) => {
+      if (shared) warnOfSharing(unsafeClusterOptions(cluster.options), warn);
+      return clusterLink(cluster, shared, hooks);
+    };
+  }
   const single = client as RedisClient;
   return (hooks, warn) => {
     if (shared) warnOfSharing(unsafeOptions(single.options), warn);

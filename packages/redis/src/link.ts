@@ -19,8 +19,8 @@ export interface Link {
   /** What the store has to put before its prefix: ioredis' `keyPrefix` of the given client (empty where the driver does it itself). */
   readonly keyPrefix: string;
   lane(slot: number): Lane;
-  /** Connects where nothing is connected or connecting. */
-  open(): void;
+  /** Connects what serves this slot, where nothing is connected or connecting. Asked again and again while calls wait for it. */
+  open(slot: number): void;
   /** Connects anew: the server behind the lane has stopped being the master. */
   renew(): void;
   /** Keeps the process alive while calls are under way, and only then. */

@@ -6,7 +6,7 @@
 import { messageOf } from './faults.js';
 import { type Lane, type Link, type LinkHooks, NotSent } from './link.js';
 import type { AdaptedClient } from './link-maker.js';
-import { backoffMs, DEAD_LINK_MS } from './safe-options.js';
+import { backoffMs, CONNECT_TIMEOUT_MS, DEAD_LINK_MS } from './safe-options.js';
 
 type Listener = (...args: unknown[]) => void;
 
@@ -62,7 +62,12 @@ function duplicateSafely(given: NodeRedisClient): NodeRedisClient {
     emitInvalidate: undefined,
     pingInterval: undefined,
     readonly: false,
-    socket: { ...options.socket, connectTimeout: DEAD_LINK_MS, socketTimeout: undefined, reconnectStrategy: backoffMs },
+    socket: {
+      ...options.socket,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: undefined,
+      reconnectStrategy: backoffMs,
+    },
   }) as NodeRedisClient;
 }
 

@@ -6,6 +6,8 @@ const PATIENCE_MS = 5000;
 
 export interface Waiting {
   readonly size: number;
+  /** The slots that somebody waits for. */
+  slots(): ReadonlySet<number>;
   enter(item: Item): void;
   /** Takes out, in order, those for whom `may` holds. */
   leave(may: (item: Item) => boolean): Item[];
@@ -75,6 +77,7 @@ export function waitingRoom(giveUp: (item: Item, cause: unknown) => void, troubl
     get size() {
       return items.size;
     },
+    slots: () => new Set([...items].map(({ slot }) => slot)),
     enter(item) {
       if (item.signal?.aborted === true) {
         giveUp(item, item.signal.reason);

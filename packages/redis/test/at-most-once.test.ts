@@ -93,7 +93,7 @@ describe.each(drivers)('with $name', (driver) => {
     const outcome = one(store, 'dropped');
     await sleep(50);
     expect(await ran(server)).toEqual(['before', 'dropped']);
-    setTimeout(() => proxy.heal(), 1000);
+    setTimeout(() => proxy.heal(), 500);
     expect(fault(await outcome)).toBe('unknown-outcome');
     expect(fault(await one(store, 'after', deadline(3000)))).toBe('ok');
     expect(await ran(server)).toEqual(['before', 'dropped', 'after']);

@@ -1,7 +1,7 @@
 /** Every client that the store is made for. */
 import { createClient } from '@redis/client';
-import { Redis } from 'ioredis';
-import { Redis as Redis5 } from 'ioredis5';
+import { Cluster, Redis } from 'ioredis';
+import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis5';
 import { Redis as Valkey } from 'iovalkey';
 import { nodeRedis } from '../../src/index.js';
 import type { RedisStoreClient } from '../../src/link-maker.js';
@@ -36,4 +36,22 @@ export const drivers: readonly Driver[] = [
       return { client: nodeRedis(client), end: async () => client.destroy() };
     },
   },
+];
+
+type Nodes = readonly { readonly host: string; readonly port: number }[];
+
+export interface ClusterDriver {
+  readonly name: string;
+  /** @param natMap where to connect to instead: by 'host:port' of a node. */
+  connect(nodes: Nodes, natMap?: Readonly<Record<string, Nodes[number]>>): TestClient;
+}
+
+function testCluster(client: Cluster | Cluster5): TestClient {
+  (client as Cluster).on('error', () => undefined);
+  return { client, end: async () => client.disconnect() };
+}
+
+export const clusterDrivers: readonly ClusterDriver[] = [
+  { name: 'ioredis 6', connect: (nodes, natMap = {}) => testCluster(new Cluster([...nodes], { natMap })) },
+  { name: 'ioredis 5', connect: (nodes, natMap = {}) => testCluster(new Cluster5([...nodes], { natMap })) },
 ];
