@@ -141,12 +141,8 @@ export function withoutFallback<S extends Store>(store: S): Decorated<S> {
     adjusted: (step as AdjustStep).adjustments.map(() => ({ givenBack: 0, charged: 0, cut: 0 })),
   });
   async function runOthers(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
-    const answers = [
-      ...(await inner.run(
-        steps.filter((step) => !isForFallback(step)),
-        signal,
-      )),
-    ];
+    const asked = steps.filter((step) => !isForFallback(step));
+    const answers = asked.length === 0 ? [] : [...(await inner.run(asked, signal))];
     return steps.map((step) => (isForFallback(step) ? nothing(step) : (answers.shift() as Outcome)));
   }
   const run: Run = (steps, signal) => (steps.some(isForFallback) ? runOthers(steps, signal) : inner.run(steps, signal));

@@ -139,7 +139,10 @@ describe('a charge that a fallback made elsewhere', () => {
     };
     const nothing = { ok: true, op: 'adjust', closed: false, adjusted: [{ givenBack: 0, charged: 0, cut: 0 }] };
     const alone = protect(store, { name: 'api' });
+    const calls = store.calls.length;
     expect(alone.runSync(foreign)).toMatchObject(nothing);
+    expect(await alone.run([foreign])).toMatchObject([nothing]);
+    expect(store.calls).toHaveLength(calls);
     const outcomes = await alone.run([foreign, peek(charge(rule)), foreign, { ...foreign, by: undefined }]);
     expect(outcomes[0]).toMatchObject(nothing);
     expect(asked(outcomes[1]).verdicts[0]?.remaining).toBe(99);
