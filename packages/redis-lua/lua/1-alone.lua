@@ -1,13 +1,16 @@
 -- One window or bucket, alone in its call: the commonest step, in a straight line. It stands above every function, because a call pays for
--- each function that the script defines before it returns.
+-- each function that the script defines before it returns, and has few arguments, because each of them costs.
 --
 -- ARGV: kind, seed, deadline, then by kind
---   w  windowMs, offsetMs (-1: first-request), cost, most      the window admits while used <= most
---   b  refillTokens, units, cost, level, lifeMs                the bucket admits while debt <= level
+--   w  windowMs, most                        a window on the clock that admits cost 1 while used <= most
+--   x  windowMs, most, cost, offsetMs        any window; offsetMs -1: first-request
+--   b  refillTokens, most, units             a bucket that admits cost 1 while debt <= most; units: the charge in units of 1/refillMs token
+--   c  refillTokens, most, units, cost       any bucket
 --   p  the call as JSON (2-plain.lua)
 --   g  the call as JSON (3-call.lua)
--- A capital letter means that the caller's clock decides: ARGV[9] is its `now`. The deadline is in the server's clock always.
--- The answer: now, then what each step puts, as whole numbers.
+-- A capital letter means that the caller's clock decides: ARGV[8] is its `now`. The deadline is in the server's clock always.
+-- The answer: now, then what each step puts, as whole numbers: a fault (-1 a key of another type, -2 not a ledger) and the place of the
+-- charge that has it, or what shared/answer.lua says.
 local args, keys, call = ARGV, KEYS, redis.call
 local kind = args[1]
 -- Once a script: time stands still in a script, so a second reading would only cost.
@@ -15,39 +18,40 @@ local time = call('TIME')
 local us = time[2] + 0
 local now = time[1] * 1000 + (us - us % 1000) / 1000
 if now > args[3] + 0 then return { err = string.format('LIMITERLATE %.0f', now) } end
-local callerClock = kind ~= 'w' and kind ~= 'b' and kind ~= 'p' and kind ~= 'g'
-if callerClock then kind, now = string.lower(kind), args[9] + 0 end
+local lower, callerClock = string.lower(kind), false
+if lower ~= kind then kind, now, callerClock = lower, args[8] + 0, true end
 
-if kind == 'w' or kind == 'b' then
-  local value, rate, second, cost, most = redis.pcall('GET', keys[1]), args[4] + 0, args[5], args[6] + 0, args[7] + 0
+if kind ~= 'g' and kind ~= 'p' then
+  local bucket = kind == 'b' or kind == 'c'
+  local value, rate, most = redis.pcall('GET', keys[1]), args[4] + 0, args[5] + 0
   local is, a, b, c, d, e, version = -2
   -- The commonest of them: the ledger is there, the clock is not behind, the numbers are small.
-  if kind == 'w' then
-    if value and #value == 26 then
-      version, a, b, c = struct.unpack('<I2ddd', value)
+  if bucket then
+    if value and #value == 42 then
+      version, a, b, d, c, e = struct.unpack('<I2ddddd', value)
       if version == 513 then
-        local age = now - a
-        if age >= 0 and age < rate and b < 4503599627370496 and not callerClock then
-          if b > most then return { now, 2, a, b, c } end
-          call('SET', keys[1], struct.pack('<I2ddd', 513, a, b + cost, c), 'KEEPTTL')
-          return { now, 3, a, b, c }
+        local elapsed, sum = now - a, d + (kind == 'b' and 1 or args[7])
+        if elapsed >= 0 and b + sum < 281474976710656 then
+          local debt = elapsed * rate
+          debt = debt >= b and 0 or b - debt
+          if debt > most then return { now, debt * 16 + 2 } end
+          local owed = debt + args[6]
+          if owed <= (e - 5000 - now) * rate and not callerClock then
+            call('SET', keys[1], struct.pack('<I2ddddd', 513, now, owed, sum, c, e), 'KEEPTTL')
+            return { now, debt * 16 + 11, sum, c }
+          end
         end
         is = 1
       end
     end
-  elseif value and #value == 42 then
-    version, a, b, d, c, e = struct.unpack('<I2ddddd', value)
+  elseif value and #value == 26 then
+    version, a, b, c = struct.unpack('<I2ddd', value)
     if version == 513 then
-      local elapsed, sum = now - a, d + cost
-      if elapsed >= 0 and b + sum < 4503599627370496 then
-        local debt = elapsed * rate
-        debt = debt >= b and 0 or b - debt
-        if debt > most then return { now, 2, debt, d, c } end
-        local owed = debt + second
-        if owed <= (e - 5000 - now) * rate and not callerClock then
-          call('SET', keys[1], struct.pack('<I2ddddd', 513, now, owed, sum, c, e), 'KEEPTTL')
-          return { now, 3, debt, d, c }
-        end
+      local age = now - a
+      if kind == 'w' and age >= 0 and age < rate and b < 281474976710656 and not callerClock then
+        if b > most then return { now, b * 16 + 2 } end
+        call('SET', keys[1], struct.pack('<I2ddd', 513, a, b + 1, c), 'KEEPTTL')
+        return { now, b * 16 + 11, c }
       end
       is = 1
     end
@@ -58,34 +62,29 @@ if kind == 'w' or kind == 'b' then
     is = -1
   end
   if is < 0 then return { now, is, 1 } end
-  local reply, size, format, admits, renewed, view, reached, level, life, changed = { now }, 1, string.format
-  second = second + 0
-  if kind == 'b' then
-    local lifeMs = args[8] + 0
+  local reply, size, format, id, cost, second, admits, view, reached, level, life, changed, bits, told = { now }, 1, string.format, args[2] + 0, 1, 0
+  if bucket then
+    second = args[6] + 0
+    if kind == 'c' then cost = args[7] + 0 end
     --@ view-bucket
-    admits = level <= most
-    renewed = (view == 2 or admits and (view == 0 or cost > 9007199254740991 - d)) and args[2] + 1
-    --@ answer-bucket
-    if admits or view == 2 then
-      if not admits then cost, second = 0, 0 end
+  else
+    if kind == 'x' then cost, second = args[6] + 0, args[7] + 0 end
+    --@ view-window
+  end
+  admits = level <= most
+  local charged = admits
+  --@ tell
+  if admits or view == 2 then
+    if not admits then cost, second = 0, 0 end
+    if bucket then
       --@ charge-bucket
       value = struct.pack('<I2ddddd', 513, a, b, d, c, e)
-    end
-  else
-    --@ view-window
-    admits = level <= most
-    renewed = view ~= 1 and (admits or view == 2) and args[2] + 1
-    --@ answer-window
-    if admits or view == 2 then
-      if not admits then cost = 0 end
+    else
       --@ charge-window
       value = struct.pack('<I2ddd', 513, a, b, c)
     end
+    if life then call('SET', keys[1], value, 'PX', life) else call('SET', keys[1], value, 'KEEPTTL') end
   end
-  if life then
-    call('SET', keys[1], value, 'PX', life)
-  elseif changed then
-    call('SET', keys[1], value, 'KEEPTTL')
-  end
+  --@ answer
   return reply
 end

@@ -1,11 +1,11 @@
--- Calls of windows and buckets only, asked and charged: kind p. In a straight line like part 1, for the same reason. Each key is read
--- once, all of them together, and written once, at its last step; a step sees what the steps before it did.
+-- Calls that only ask and charge windows and buckets, three at most in a step: kind p. In a straight line like part 1, for the same reason. Each
+-- key is read once, all of them together, and written once, at its last step; a step sees what the steps before it did.
 --
 -- ARGV[4]: JSON [shared, template, keys, template, keys, ...]: steps that ask the same of different keys share a template.
 --   shared: 1 if a key occurs in several steps. It is negative in `keys` then while a later step has it too.
---   template: 1 consume | 0 peek, charges, then for each charge: algorithm, six numbers
---     1 window  windowMs, offsetMs, cost, most, enforce, 0
---     2 bucket  refillTokens, units, cost, level, enforce, lifeMs
+--   template: 2 * charges, plus 1 for consume (not peek); then for each charge five numbers: 1 window or 2 bucket, plus 4 for a shadow limit, then
+--     1 window  windowMs, offsetMs, cost, most
+--     2 bucket  refillTokens, units, cost, most
 --   keys: one a charge, step after step
 if kind == 'p' then
   local groups, format, pack, read, unpack = cjson.decode(args[4]), string.format, struct.pack, struct.unpack, unpack
@@ -23,133 +23,39 @@ if kind == 'p' then
   -- Of keys that several steps share: what shared/read-* say, whether it is to be written, and the TTL that it must get.
   local shared, found, as, bs, cs, ds, es, dirty, lives = groups[1] == 1
   if shared then found, as, bs, cs, ds, es, dirty, lives = {}, {}, {}, {}, {}, {}, {}, {} end
-  -- Of the charges of one step with several.
-  local is1, a1, b1, c1, d1, e1, view1, reached1, level1, admits1
   for g = 2, #groups, 2 do
     local step, at = groups[g], groups[g + 1]
-    local consume, count = step[1] == 1, step[2]
-    if count == 1 then
-      local algorithm, rate, second, cost, most, lifeMs = step[3], step[4], step[5], step[6], step[7], step[9]
-      local asks = consume and cost > 0
-      for i = 1, #at do
-        local k, more, is, a, b, c, d, e, view, reached, level, admits, changed, life = at[i], false
-        id = id + 1
-        if shared then
-          if k < 0 then k, more = -k, true end
-          is = found[k]
-          if is then a, b, c, d, e, changed, life = as[k], bs[k], cs[k], ds[k], es[k], dirty[k], lives[k] end
-        end
-        if algorithm == 2 then
-          if not is then
-            --@ read-bucket
-          end
-          if is >= 0 then
-            --@ view-bucket
-            admits = level <= most
-            local renewed = asks and (view == 2 or admits and (view == 0 or cost > 9007199254740991 - d)) and id
-            --@ answer-bucket
-            if asks and (admits or view == 2) then
-              local cost, second = admits and cost or 0, admits and second or 0
-              --@ charge-bucket
-            end
-          end
-        else
-          if not is then
-            --@ read-window
-          end
-          if is >= 0 then
-            --@ view-window
-            admits = level <= most
-            local renewed = asks and view ~= 1 and (admits or view == 2) and id
-            --@ answer-window
-            if asks and (admits or view == 2) then
-              local cost = admits and cost or 0
-              --@ charge-window
-            end
-          end
-        end
-        if is < 0 then
-          reply[size + 1], reply[size + 2] = is, 1
-          size = size + 2
-        end
-        if more then
-          found[k], as[k], bs[k], cs[k], ds[k], es[k], dirty[k], lives[k] = is, a, b, c, d, e, changed, life
-        elseif changed then
-          local value = d and pack('<I2ddddd', 513, a, b, d, c, e) or pack('<I2ddd', 513, a, b, c)
-          if life then call('SET', keys[k], value, 'PX', life) else call('SET', keys[k], value, 'KEEPTTL') end
+    local head, code1, rate1, second1, cost1, most1, code2, rate2, second2, cost2, most2, code3, rate3, second3, cost3, most3 = unpack(step, 1, 16)
+    local consume = head % 2 == 1
+    local count = (head - head % 2) / 2
+    local asks1, bucket1, shadow1 = consume and cost1 > 0, code1 % 4 == 2, code1 > 4
+    local asks2, bucket2, shadow2, asks3, bucket3, shadow3
+    if count > 1 then asks2, bucket2, shadow2 = consume and cost2 > 0, code2 % 4 == 2, code2 > 4 end
+    if count > 2 then asks3, bucket3, shadow3 = consume and cost3 > 0, code3 % 4 == 2, code3 > 4 end
+    for where = 1, #at, count do
+      local fault, faulty, more1, is1, a1, b1, c1, d1, e1, view1, reached1, level1, admits1, changed1, life1, more2, is2, a2, b2, c2, d2, e2, view2, reached2, level2, admits2, changed2, life2, more3, is3, a3, b3, c3, d3, e3, view3, reached3, level3, admits3, changed3, life3
+      local k1, k2, k3 = at[where]
+      --@ plain-judge 1
+      local allowed = admits1 or shadow1
+      if count > 1 then
+        k2 = at[where + 1]
+        --@ plain-judge 2
+        allowed = allowed and (admits2 or shadow2)
+        if count > 2 then
+          k3 = at[where + 2]
+          --@ plain-judge 3
+          allowed = allowed and (admits3 or shadow3)
         end
       end
-    else
-      if not is1 then is1, a1, b1, c1, d1, e1, view1, reached1, level1, admits1 = {}, {}, {}, {}, {}, {}, {}, {}, {}, {} end
-      for where = 0, #at - count, count do
-        local allowed, fault, faulty, f = true, false, 0, 3
-        for j = 1, count do
-          local k, rate, second, is, a, b, c, d, e, view, reached, level = at[where + j], step[f + 1], step[f + 2]
-          if shared then
-            if k < 0 then k = -k end
-            is = found[k]
-            if is then a, b, c, d, e = as[k], bs[k], cs[k], ds[k], es[k] end
-          end
-          if step[f] == 2 then
-            if not is then
-              --@ read-bucket
-            end
-            if is >= 0 then
-              --@ view-bucket
-            end
-          else
-            if not is then
-              --@ read-window
-            end
-            if is >= 0 then
-              --@ view-window
-            end
-          end
-          local admits = is >= 0 and level <= step[f + 4]
-          if is < 0 and not fault then fault, faulty = is, j end
-          if not admits and step[f + 5] == 1 then allowed = false end
-          is1[j], a1[j], b1[j], c1[j], d1[j], e1[j], view1[j], reached1[j], level1[j], admits1[j] = is, a, b, c, d, e, view, reached, level, admits
-          f = f + 7
-        end
-        if fault then
-          reply[size + 1], reply[size + 2] = fault, faulty
-          size = size + 2
-        end
-        f = 3
-        for j = 1, count do
-          local k, more, is, a, b, c, d, e, admits, changed, life = at[where + j], false, is1[j], a1[j], b1[j], c1[j], d1[j], e1[j], admits1[j]
-          id = id + 1
-          if shared then
-            if k < 0 then k, more = -k, true end
-            changed, life = dirty[k], lives[k]
-          end
-          if not fault then
-            local rate, second, cost, view, reached, level, lifeMs = step[f + 1], step[f + 2], step[f + 3], view1[j], reached1[j], level1[j], step[f + 6]
-            local asks = consume and cost > 0
-            local charged = asks and allowed and admits
-            if step[f] == 2 then
-              local renewed = asks and (view == 2 or charged and (view == 0 or cost > 9007199254740991 - d)) and id
-              --@ answer-bucket
-              if asks and (charged or view == 2) then
-                if not charged then cost, second = 0, 0 end
-                --@ charge-bucket
-              end
-            else
-              local renewed = asks and view ~= 1 and (charged or view == 2) and id
-              --@ answer-window
-              if asks and (charged or view == 2) then
-                if not charged then cost = 0 end
-                --@ charge-window
-              end
-            end
-          end
-          if more then
-            found[k], as[k], bs[k], cs[k], ds[k], es[k], dirty[k], lives[k] = is, a, b, c, d, e, changed, life
-          elseif changed then
-            local value = d and pack('<I2ddddd', 513, a, b, d, c, e) or pack('<I2ddd', 513, a, b, c)
-            if life then call('SET', keys[k], value, 'PX', life) else call('SET', keys[k], value, 'KEEPTTL') end
-          end
-          f = f + 7
+      if fault then
+        reply[size + 1], reply[size + 2] = fault, faulty
+        size = size + 2
+      end
+      --@ plain-charge 1
+      if count > 1 then
+        --@ plain-charge 2
+        if count > 2 then
+          --@ plain-charge 3
         end
       end
     end

@@ -3,9 +3,9 @@
 --
 -- ARGV[4]: JSON [strings, template, keys, template, keys, ...]
 --   strings: so many keys, the first ones, hold strings (windows, buckets, markers); the others are logs
---   ask     as in 2-plain.lua, and algorithm 3 log: windowMs, budget, cost, 0, enforce, 0; no key is negative
---   adjust  { 2, adjustments, 0, marker ttlMs, then for each: see 8-adjust.lua }; keys: the marker's or 0, then one an adjustment
---   reset   { 3, ledgers }; keys: one a ledger
+--   ask     as in 2-plain.lua, with any number of charges, and 3 log: windowMs, 0, cost, budget; no key is negative
+--   adjust  { -1, adjustments, marker ttlMs, then for each: see 8-adjust.lua }; keys: the marker's or 0, then one an adjustment
+--   reset   { -2 }; keys: one a ledger
 local format, pack, read, pcall, unpack, seed = string.format, struct.pack, struct.unpack, pcall, unpack, args[2] + 0
 local groups = cjson.decode(args[4])
 local strings = groups[1]

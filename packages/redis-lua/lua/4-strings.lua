@@ -15,7 +15,7 @@ local function viewWindow(k, rate, second)
   return view, reached, level
 end
 
-local function chargeWindow(k, view, reached, level, cost, rate, renewed)
+local function chargeWindow(k, view, reached, level, cost, rate, id)
   local is, a, b, c, life, changed = found[k], as[k], bs[k], cs[k], lives[k]
   --@ charge-window
   store(k, 1, a, b, c, nil, nil, life)
@@ -28,18 +28,8 @@ local function viewBucket(k, rate)
   return view, reached, level
 end
 
-local function chargeBucket(k, view, reached, level, second, cost, rate, lifeMs, renewed)
+local function chargeBucket(k, view, reached, level, second, cost, rate, most, id)
   local is, a, b, c, d, e, life, changed = found[k], as[k], bs[k], cs[k], ds[k], es[k], lives[k]
   --@ charge-bucket
   store(k, 2, a, b, c, d, e, life)
-end
-
-local function answerWindow(k, admits, renewed)
-  local is, a, b, c = found[k], as[k], bs[k], cs[k]
-  --@ answer-window
-end
-
-local function answerBucket(k, admits, level, renewed)
-  local is, a, c, d = found[k], as[k], cs[k], ds[k]
-  --@ answer-bucket
 end

@@ -1,7 +1,7 @@
 -- The steps in order, then what is still to be written. An error of the server's at the first write (out of memory, read-only) faults the
 -- whole call, and nothing was written. Should one come later, the answer says that part of the call was written.
-local function reset(at, count)
-  for i = 1, count do
+local function reset(at)
+  for i = 1, #at do
     local k = at[i]
     call('UNLINK', keys[k])
     wrote = true
@@ -17,12 +17,14 @@ end
 local function run()
   for g = 2, #groups, 2 do
     local step, at = groups[g], groups[g + 1]
-    if step[1] == 2 then
+    local head = step[1]
+    if head == -1 then
       adjust(step, at)
-    elseif step[1] == 3 then
-      reset(at, step[2])
+    elseif head == -2 then
+      reset(at)
     else
-      for where = 0, #at - step[2], step[2] do ask(step, at, where) end
+      local consume, count = head % 2 == 1, (head - head % 2) / 2
+      for where = 0, #at - count, count do ask(step, at, where, count, consume) end
     end
   end
   flush()

@@ -1,7 +1,8 @@
 /**
  * Joins lua/*.lua into src/script.generated.ts, without comments and indentation, together with its SHA-1, so that the package
  * reads no file and needs no node: module. A line `--@ name` stands for lua/shared/name.lua: what several parts do alike is written once
- * and still costs no function. Run it after every change in lua/; a test compares.
+ * and still costs no function. `--@ name 2` stands for the same with the variables of the second charge of a step (a2 for a, ...).
+ * Run it after every change in lua/; a test compares.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,11 +13,16 @@ const root = join(import.meta.dirname, '..');
 /** A line without its comment. No string of the program holds two dashes. */
 const bare = (line: string): string => line.replace(/--.*$/, '').trim();
 
-function linesOf(path: string): readonly string[] {
+/** The variables that each charge of a step has for itself in lua/2-plain.lua. */
+const OWN = /\b(k|more|is|a|b|c|d|e|view|reached|level|admits|changed|life|asks|bucket|rate|second|cost|most)\b/g;
+
+function linesOf(path: string, charge = ''): readonly string[] {
   const lines = readFileSync(join(root, 'lua', path), 'utf8').split('\n');
   return lines.flatMap((line) => {
-    const name = /^\s*--@ ([a-z-]+)$/.exec(line)?.[1];
-    return name === undefined ? [bare(line)] : linesOf(`shared/${name}.lua`);
+    const [, name, number] = /^\s*--@ ([a-z-]+)(?: (\d))?$/.exec(line) ?? [];
+    if (name !== undefined) return linesOf(`shared/${name}.lua`, number ?? charge);
+    const text = bare(line);
+    return [charge === '' ? text : text.replace(OWN, `$1${charge}`).replace(/\bplace\b/g, charge)];
   });
 }
 
@@ -24,7 +30,7 @@ export function joined(): string {
   const parts = readdirSync(join(root, 'lua')).filter((name) => name.endsWith('.lua'));
   return parts
     .sort()
-    .flatMap(linesOf)
+    .flatMap((part) => linesOf(part))
     .filter((line) => line !== '')
     .join('\n');
 }

@@ -10,23 +10,34 @@ import {
   type BucketState,
   type Charge,
   type FaultOutcome,
+  type FixedWindowRule,
+  type Mark,
   type Outcome,
   ruleLimit,
   type SlidingWindowLogRule,
   type Step,
+  type TokenBucketRule,
   type Verdict,
   type WindowState,
 } from '@limiter/core';
 
+/** The bits of lua/shared/answer.lua. */
 const ADMITS = 1;
-/** Window or bucket: the ledger was there, and its state follows. */
 const HAS_STATE = 2;
-/** Bucket: its anchor lies after `now` and comes first; else the state is that at `now`. */
-const IS_AHEAD = 4;
-/** Window or bucket: a new identity follows. */
-const HAS_NEW_ID = 8;
-/** Log: where the charge lies follows. */
-const CHARGED = 2;
+const HAS_ANCHOR = 4;
+const CHARGED = 8;
+const BITS = 16;
+/** From here down the level stands apart. */
+const LARGE = -100;
+
+/** A clock that is at most this far behind is waited for, as in core. */
+const STEP_BACK_MS = 2_000;
+
+/** The start of the window that holds `now`, as in core. */
+function windowStart(rule: FixedWindowRule, now: number): number {
+  const since = (now - rule.offsetMs) % rule.windowMs;
+  return now - (since < 0 ? since + rule.windowMs : since);
+}
 
 /** Why a reply could not be read. */
 class NotOurs extends Error {}
@@ -98,15 +109,15 @@ function corrupt(code: number, name: string): FaultOutcome {
   return { ok: false, fault: 'corrupt', cause: new Error(`the key of ${name} must hold a ledger, got ${holds}`) };
 }
 
-/** What was read of one charge: a window's or bucket's state before the step, or the numbers of a log. */
+/** What was read of one charge: what was used or owed before the step, or the verdict of a log. */
 type Answer = StateAnswer | { readonly kind: 'log'; readonly admits: boolean; readonly verdict: Verdict };
 
 interface StateAnswer {
   readonly kind: 'state';
   readonly admits: boolean;
   readonly state: WindowState | BucketState | undefined;
-  /** The ledger's identity from this step on, when that is a new one. */
-  readonly newId: number;
+  /** Where the charge lies, when it was charged. */
+  readonly mark: Mark | undefined;
 }
 
 function askOutcome(reader: Reader, step: AskStep, now: number): Outcome {
@@ -115,54 +126,50 @@ function askOutcome(reader: Reader, step: AskStep, now: number): Outcome {
   let allowed = true;
   for (let i = 0; i < charges.length; i += 1) {
     const charge = charges[i] as Charge;
-    const tag = reader.next();
-    if (tag < 0) return corrupt(tag, charges[reader.next() - 1]?.ledger.name ?? 'a ledger');
+    const word = reader.next();
+    if (word < 0 && word > LARGE) return corrupt(word, charges[reader.next() - 1]?.ledger.name ?? 'a ledger');
     const answer =
       charge.rule.algorithm === 'sliding-window-log'
-        ? logAnswer(reader, tag, charge, charge.rule)
-        : stateAnswer(reader, tag, charge, now);
+        ? logAnswer(reader, word, charge, charge.rule)
+        : stateAnswer(reader, word, charge.rule, now);
     if (charge.enforce && !answer.admits) allowed = false;
     answers.push(answer);
   }
-  const mayCharge = step.op === 'consume' && allowed;
   const verdicts = answers.map((answer, i) =>
-    answer.kind === 'log' ? answer.verdict : stateVerdict(answer, charges[i] as Charge, now, mayCharge),
+    answer.kind === 'log' ? answer.verdict : stateVerdict(answer, charges[i] as Charge, now),
   );
   return { ok: true, op: step.op, now, allowed, verdicts };
 }
 
-function stateAnswer(reader: Reader, tag: number, { rule }: Charge, now: number): StateAnswer {
+function stateAnswer(reader: Reader, word: number, rule: FixedWindowRule | TokenBucketRule, now: number): StateAnswer {
+  const bits = word < 0 ? LARGE - word : word % BITS;
+  const level = word < 0 ? reader.next() : (word - bits) / BITS;
+  const isWindow = rule.algorithm === 'fixed-window';
   let state: WindowState | BucketState | undefined;
-  if ((tag & HAS_STATE) !== 0) {
-    state =
-      rule.algorithm === 'fixed-window'
-        ? { start: reader.next(), used: reader.next(), id: reader.next() }
-        : {
-            at: (tag & IS_AHEAD) === 0 ? now : reader.next(),
-            debt: reader.next(),
-            charged: reader.next(),
-            id: reader.next(),
-          };
+  if ((bits & HAS_STATE) !== 0) {
+    const at = (bits & HAS_ANCHOR) !== 0 ? reader.next() : isWindow ? windowStart(rule, now) : now;
+    state = isWindow ? { start: at, used: level, id: 0 } : { debt: level, at, charged: 0, id: 0 };
   }
-  return { kind: 'state', admits: (tag & ADMITS) !== 0, state, newId: (tag & HAS_NEW_ID) === 0 ? 0 : reader.next() };
+  let mark: Mark | undefined;
+  if ((bits & CHARGED) !== 0) {
+    const position = isWindow ? 0 : reader.next();
+    mark = { id: reader.next(), at: evaluatedAt(state, now), position };
+  }
+  return { kind: 'state', admits: (bits & ADMITS) !== 0, state, mark };
 }
 
-/** The verdict that core gives on the state that Lua decided on. Lua wrote what it decided, so its `admits` stands. */
-function stateVerdict(
-  { admits, state, newId }: StateAnswer,
-  { rule, cost, holdBack }: Charge,
-  now: number,
-  mayCharge: boolean,
-): Verdict {
+/** A bucket whose anchor lies a little after `now` is charged at its anchor. For a window it does not matter. */
+function evaluatedAt(state: WindowState | BucketState | undefined, now: number): number {
+  const at = state !== undefined && 'debt' in state ? state.at : now;
+  return at > now && at - now <= STEP_BACK_MS ? at : now;
+}
+
+/** The verdict that core gives on the state that Lua decided on. Lua wrote what it decided, so that stands. */
+function stateVerdict({ admits, state, mark }: StateAnswer, { rule, cost, holdBack }: Charge, now: number): Verdict {
   const algorithm = algorithms[rule.algorithm];
   const view = algorithm.view(state, rule, now);
-  const next = mayCharge && admits && cost > 0 ? algorithm.charge(view, rule, cost, () => newId) : undefined;
-  const { remaining, resetAfterMs, moreAfterMs } = algorithm.numbers(
-    view,
-    rule,
-    holdBack,
-    next === undefined ? 0 : cost,
-  );
+  const charged = mark !== undefined;
+  const { remaining, resetAfterMs, moreAfterMs } = algorithm.numbers(view, rule, holdBack, charged ? cost : 0);
   let retryAfterMs = 0;
   if (!admits) {
     retryAfterMs =
@@ -171,23 +178,23 @@ function stateVerdict(
   return {
     admits,
     heldBack: !admits && holdBack > 0 && algorithm.admits(view, rule, cost, 0),
-    charged: next !== undefined,
+    charged,
     remaining,
     retryAfterMs,
     resetAfterMs,
     moreAfterMs,
-    mark: next === undefined ? undefined : algorithm.mark(view, next),
+    mark,
   };
 }
 
-function logAnswer(reader: Reader, tag: number, { cost, holdBack }: Charge, rule: SlidingWindowLogRule): Answer {
-  const admits = (tag & ADMITS) !== 0;
+function logAnswer(reader: Reader, word: number, { cost, holdBack }: Charge, rule: SlidingWindowLogRule): Answer {
+  const admits = (word & ADMITS) !== 0;
   const used = reader.next();
   const waitMs = reader.next();
   const resetAfterMs = reader.next();
   const moreAfterMs = reader.next();
   const budget = rule.limit - holdBack;
-  const charged = (tag & CHARGED) !== 0;
+  const charged = (word & CHARGED) !== 0;
   return {
     kind: 'log',
     admits,

@@ -2,7 +2,17 @@
  * Steps as one call of the Lua program. What Lua would have to work out from a rule and a cost is worked out here, and steps that ask
  * the same of different keys share one template, so that a tick's checks are mostly key numbers. Keys and arguments are text.
  */
-import type { Adjustment, AdjustStep, AskStep, Charge, Ledger, ResetStep, Rule, Step } from '@limiter/core';
+import {
+  type Adjustment,
+  type AdjustStep,
+  type AskStep,
+  type Charge,
+  type Ledger,
+  type ResetStep,
+  type Rule,
+  ruleLimit,
+  type Step,
+} from '@limiter/core';
 import { keyOf, markerKeyOf } from './keys.js';
 
 export interface EncodeOptions {
@@ -23,12 +33,12 @@ export interface EncodedCall {
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const NO_DEADLINE = `${MAX}`;
-/** Of the TTL beyond the time at which the budget is full again. */
-const SLACK_MS = 5_000;
-
 const WINDOW = 1;
 const BUCKET = 2;
 const LOG = 3;
+const SHADOW = 4;
+/** Steps with more charges go the long way, where a step may have any number. */
+const MOST_CHARGES_IN_PLAIN = 3;
 
 function codeOf(rule: Rule): number {
   if (rule.algorithm === 'token-bucket') return BUCKET;
@@ -39,27 +49,16 @@ function codeOf(rule: Rule): number {
 const offsetOf = (rule: Rule): number =>
   rule.algorithm === 'fixed-window' && rule.align === 'clock' ? rule.offsetMs : -1;
 
-/** Twice the time in which an empty bucket fills, and the slack; above 2^53 the last digits are rounded, which no TTL minds. */
-function lifeMs(capacity: number, refillTokens: number, refillMs: number): number {
-  const units = capacity * refillMs;
-  const rest = units % refillTokens;
-  return 2 * ((units - rest) / refillTokens + (rest > 0 ? 1 : 0)) + SLACK_MS;
-}
-
-/** The numbers of one charge, as lua/2-call.lua lists them; the first four stand alone in the arguments of a lone step. */
-function numbersOf({ rule, cost, holdBack }: Charge): readonly [number, number, number, number, number] {
+/** The four numbers of one charge, as lua/2-plain.lua and lua/3-call.lua list them. */
+function numbersOf({ rule, cost, holdBack }: Charge): readonly [number, number, number, number] {
+  const most = ruleLimit(rule) - holdBack - cost;
   if (rule.algorithm === 'token-bucket') {
-    const { capacity, refillTokens, refillMs } = rule;
-    const free = capacity - holdBack - cost;
-    const fits = free >= 0;
     // What never fits has a level below any debt; at cost 0 every debt admits.
-    const level = cost === 0 ? MAX : fits ? free * refillMs : -1;
-    return [refillTokens, fits ? cost * refillMs : 0, cost, level, lifeMs(capacity, refillTokens, refillMs)];
+    const level = cost === 0 ? MAX : most >= 0 ? most * rule.refillMs : -1;
+    return [rule.refillTokens, most >= 0 ? cost * rule.refillMs : 0, cost, level];
   }
-  if (rule.algorithm === 'fixed-window') {
-    return [rule.windowMs, offsetOf(rule), cost, cost === 0 ? MAX : rule.limit - holdBack - cost, 0];
-  }
-  return [rule.windowMs, rule.limit - holdBack, cost, 0, 0];
+  if (rule.algorithm === 'fixed-window') return [rule.windowMs, offsetOf(rule), cost, cost === 0 ? MAX : most];
+  return [rule.windowMs, 0, cost, rule.limit - holdBack];
 }
 
 /**
@@ -79,19 +78,23 @@ export function encodeCall(steps: readonly Step[], options: EncodeOptions): Enco
   return new Encoder(options).encode(steps);
 }
 
+/** As lua/1-alone.lua lists them. */
 function encodeAlone(charge: Charge, { prefix, now, seed, deadline }: EncodeOptions): EncodedCall {
-  const [first, second, cost, most, life] = numbersOf(charge);
-  const window = charge.rule.algorithm === 'fixed-window';
-  const kind = window ? 'w' : 'b';
-  const args = [kind, `${seed}`, deadline === undefined ? NO_DEADLINE : `${deadline}`];
-  args.push(`${first}`, `${second}`, `${cost}`, `${most}`);
-  if (!window) args.push(`${life}`);
-  if (now !== undefined) {
-    args[0] = window ? 'W' : 'B';
-    if (window) args.push('0');
-    args.push(`${now}`);
-  }
-  return { keys: [keyOf(charge.ledger, prefix)], args };
+  const [rate, second, cost, most] = numbersOf(charge);
+  const isWindow = charge.rule.algorithm === 'fixed-window';
+  const isCommon = cost === 1 && (second === 0 || !isWindow);
+  const kind = isWindow ? (isCommon ? 'w' : 'x') : isCommon ? 'b' : 'c';
+  const args = [kind, `${seed}`, deadline === undefined ? NO_DEADLINE : `${deadline}`, `${rate}`, `${most}`];
+  if (!isWindow) args.push(`${second}`);
+  if (!isCommon) args.push(`${cost}`);
+  if (!isCommon && isWindow) args.push(`${second}`);
+  return { keys: [keyOf(charge.ledger, prefix)], args: now === undefined ? args : onCallersClock(args, now) };
+}
+
+/** The same call on the caller's clock: a capital letter, and `now` as the eighth argument. */
+function onCallersClock(args: readonly string[], now: number): readonly string[] {
+  const [kind, ...others] = args as [string, ...string[]];
+  return [kind.toUpperCase(), ...others, ...Array(7 - args.length).fill('0'), `${now}`];
 }
 
 class Encoder {
@@ -121,15 +124,12 @@ class Encoder {
       }
       text += `,[${template}],[${places}]`;
     }
-    const kind = plain ? 'p' : 'g';
-    const args = [
-      now === undefined ? kind : kind.toUpperCase(),
-      `${seed}`,
-      deadline === undefined ? NO_DEADLINE : `${deadline}`,
-    ];
-    args.push(`${text}]`);
-    if (now !== undefined) args.push('0', '0', '0', '0', `${now}`);
-    return { keys: [...this.#strings, ...this.#logs], args };
+    const end = deadline === undefined ? NO_DEADLINE : `${deadline}`;
+    const args = [plain ? 'p' : 'g', `${seed}`, end, `${text}]`];
+    return {
+      keys: [...this.#strings, ...this.#logs],
+      args: now === undefined ? args : onCallersClock(args, now),
+    };
   }
 
   #add(step: Step): void {
@@ -170,10 +170,11 @@ class Encoder {
 
   #ask({ op, charges }: AskStep): void {
     if (charges.length === 0) return;
-    let template = `${op === 'consume' ? 1 : 0},${charges.length}`;
+    if (charges.length > MOST_CHARGES_IN_PLAIN) this.#isPlain = false;
+    let template = `${2 * charges.length + (op === 'consume' ? 1 : 0)}`;
     for (const charge of charges) {
-      const [first, second, cost, most, life] = numbersOf(charge);
-      template += `,${codeOf(charge.rule)},${first},${second},${cost},${most},${charge.enforce ? 1 : 0},${life}`;
+      const code = codeOf(charge.rule) + (charge.enforce ? 0 : SHADOW);
+      template += `,${code},${numbersOf(charge)}`;
     }
     let group = this.#groups.at(-1);
     if (group?.template !== template) {
@@ -191,7 +192,7 @@ class Encoder {
       once === undefined ? 0 : this.#place(markerKeyOf(once.key, once.beside, this.#options.prefix), false);
     // Lua takes the keys of an adjustment from this list: the marker first, then one for each.
     const places = [marker];
-    let template = `2,${adjustments.length},0,${once?.ttlMs ?? 0}`;
+    let template = `-1,${adjustments.length},${once?.ttlMs ?? 0}`;
     for (const adjustment of adjustments) {
       template += `,${adjustmentNumbers(adjustment)}`;
       places.push(
@@ -204,7 +205,7 @@ class Encoder {
   #reset({ ledgers }: ResetStep): void {
     this.#isPlain = false;
     const places = ledgers.map((ledger) => this.#placeOf(ledger, ledger.grid.startsWith('l')));
-    this.#groups.push({ template: `3,${ledgers.length}`, places });
+    this.#groups.push({ template: '-2', places });
   }
 }
 
@@ -219,7 +220,7 @@ function adjustmentNumbers(adjustment: Adjustment): string {
   if (rule.algorithm === 'token-bucket') {
     const { capacity, refillTokens, refillMs } = rule;
     const most = Math.min(2 * capacity, (MAX - (MAX % refillMs)) / refillMs) * refillMs;
-    return `${head},${refillTokens},${refillMs},${most},${lifeMs(capacity, refillTokens, refillMs)}`;
+    return `${head},${refillTokens},${refillMs},${most},${capacity * refillMs}`;
   }
   return `${head},${rule.windowMs},${offsetOf(rule)},${Math.min(2 * rule.limit, MAX)},0`;
 }
