@@ -33,11 +33,14 @@ export interface Connection {
   /** -> the key up to which the sweep has come */
   readonly swept: Query;
   readonly putSwept: SqliteStatement;
-  /** key, how many: the rows after it as key, full_at, tree */
-  readonly ledgersAfter: Query;
+  /** now, key, how many: of so many rows after the key, the last key, how many there are, how many have expired */
+  readonly glance: Query;
+  /** key, how many, now: of so many rows after the key, key and tree of those that have expired */
+  readonly expired: Query;
 }
 
 const NODES = 'limiter_node WHERE tree = ?';
+const NEXT = '(SELECT key, full_at, tree FROM limiter_ledger WHERE key > ? ORDER BY key LIMIT ?)';
 
 /** Makes the tables where they are missing. @throws whatever the driver says; LimiterError ERR_LIMITER_SCHEMA */
 export function connect(database: SqliteDatabase): Connection {
@@ -63,7 +66,8 @@ export function connect(database: SqliteDatabase): Connection {
     ),
     swept: query(database, "SELECT value FROM limiter_meta WHERE name = 'swept'"),
     putSwept: database.prepare("UPDATE limiter_meta SET value = ? WHERE name = 'swept'"),
-    ledgersAfter: query(database, 'SELECT key, full_at, tree FROM limiter_ledger WHERE key > ? ORDER BY key LIMIT ?'),
+    glance: query(database, `SELECT max(key), count(*), total(full_at <= ?) FROM ${NEXT}`),
+    expired: query(database, `SELECT key, tree FROM ${NEXT} WHERE full_at <= ? ORDER BY key`),
   };
 }
 

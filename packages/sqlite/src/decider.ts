@@ -1,10 +1,10 @@
 /** From steps to outcomes: the transaction, the wait for a lock, and what follows a failure. */
 import type { Outcome, Step } from '@limiter/core';
 import { faultOutcome, isBusy, resultCode } from './faults.js';
-import { tidy, WRITES_A_SWEEP } from './housekeeping.js';
+import { createSweeper, WRITES_A_SWEEP } from './housekeeping.js';
 import type { Opening } from './opening.js';
 import { type Patience, pause } from './patience.js';
-import { mayBeginAsReader, transact } from './transaction.js';
+import { mayBeginAsReader, type Transaction, transact } from './transaction.js';
 
 export interface DeciderOptions {
   readonly opening: Opening;
@@ -26,19 +26,13 @@ const FULL = 13;
 const FAILED: readonly (number | undefined)[] = [10, 11, 26];
 
 export function createDecider({ opening, patience, prefix, clock }: DeciderOptions): Decider {
+  const sweeper = createSweeper();
   let writes = 0;
 
   function together(steps: readonly Step[], again: boolean): readonly Outcome[] {
-    const asReader = mayBeginAsReader(steps, again);
+    let done: Transaction;
     try {
-      const connection = opening.connection();
-      const done = opening.withoutWaiting(connection, asReader, () =>
-        transact(connection, prefix, clock, steps, asReader),
-      );
-      patience.rewarded();
-      writes += done.writes;
-      if (writes >= WRITES_A_SWEEP) sweep(Math.floor(writes / WRITES_A_SWEEP));
-      return done.outcomes;
+      done = inTransaction(steps, mayBeginAsReader(steps, again));
     } catch (error) {
       const code = resultCode(error);
       if (FAILED.includes(code)) opening.failed();
@@ -46,14 +40,32 @@ export function createDecider({ opening, patience, prefix, clock }: DeciderOptio
       if (code === FULL) sweep(1);
       throw error;
     }
+    patience.rewarded();
+    writes += done.writes;
+    if (writes >= WRITES_A_SWEEP) {
+      sweep(Math.floor(writes / WRITES_A_SWEEP));
+      writes %= WRITES_A_SWEEP;
+    }
+    return done.outcomes;
+  }
+
+  function inTransaction(steps: readonly Step[], asReader: boolean): Transaction {
+    const connection = opening.connection();
+    const waitsMs = opening.stopWaiting(connection, asReader);
+    try {
+      return transact(connection, prefix, clock, steps, asReader);
+    } finally {
+      if (waitsMs > 0) opening.waitAgain(connection, waitsMs);
+    }
   }
 
   /** After the decision and apart from it: whatever goes wrong here has not touched it. */
-  function sweep(steps: number): void {
-    writes %= WRITES_A_SWEEP;
+  function sweep(times: number): void {
     try {
       const connection = opening.connection();
-      opening.withoutWaiting(connection, false, () => tidy(connection, clock(), steps));
+      const waitsMs = opening.stopWaiting(connection, false);
+      for (let i = 0; i < times; i += 1) sweeper.sweep(connection, clock());
+      if (waitsMs > 0) opening.waitAgain(connection, waitsMs);
     } catch {
       // What is wrong with the file meets a decision soon enough.
     }

@@ -1,17 +1,21 @@
 /**
- * What has expired leaves in small steps, on the way of other work and never by a timer: every 32nd charge looks at the
- * next 64 rows, in the order of the keys, so that what leaves together lies together. The place is kept in the file, for all
- * processes. There are never more than about twice as many rows as there were ledgers in use at once.
+ * What has expired leaves in small steps, on the way of other work and never by a timer: every 64th charge looks at the
+ * next 128 rows, in the order of the keys, so that what leaves together lies together, and deletes what has expired there.
+ * Ledgers come by charges only, so there are never more than about twice as many rows as there were ledgers in use at once.
  */
 import { type Connection, takeBack } from './connection.js';
 import { treeKey } from './keys.js';
 
-export const WRITES_A_SWEEP = 32;
-const ROWS_A_SWEEP = 64;
+/** So many charges earn one sweep. */
+export const WRITES_A_SWEEP = 64;
+const ROWS_A_SWEEP = 128;
 const NODES_A_SWEEP = 64;
-const NODES_AT_ONCE = 16;
+/** Nodes that a charge or a reset deletes by itself; the rest of a longer log is left to the sweep. */
+const NODES_AT_ONCE = 4;
 /** Callers with clocks of their own may differ by 2 s; nobody's ledger leaves before its time. */
 const GRACE_MS = 5_000;
+/** The place is written to the file with every deletion, and every so many sweeps, for the process that comes next. */
+const SWEEPS_A_NOTE = 16;
 
 function dropSome(connection: Connection, tree: number, most: number): boolean {
   return Number(connection.dropSomeNodes.run(tree, tree, most).changes) < most;
@@ -29,33 +33,55 @@ export function dropLedger(connection: Connection, key: string): void {
   if (typeof tree === 'number') abandonTree(connection, tree);
 }
 
-/** So many small steps, in a transaction of their own. It may fail: what is wrong meets a decision soon enough. */
-export function tidy(connection: Connection, now: number, steps: number): void {
-  try {
-    connection.beginImmediate.run();
-  } catch {
-    return;
-  }
-  try {
-    for (let i = 0; i < steps; i += 1) sweep(connection, now);
-    connection.commit.run();
-  } catch {
-    takeBack(connection);
-  }
+export interface Sweeper {
+  /** One step. It may fail: what is wrong with the file meets a decision soon enough. */
+  sweep(connection: Connection, now: number): void;
 }
 
-function sweep(connection: Connection, now: number): void {
-  const from = connection.swept.get()?.[0];
-  let last = typeof from === 'string' ? from : '';
-  const rows = connection.ledgersAfter.all(last, ROWS_A_SWEEP);
-  let done = true;
-  for (const [key, fullAt, tree] of rows as readonly [string, number, number][]) {
-    if (fullAt + GRACE_MS <= now) {
-      done = tree === 0 || dropSome(connection, tree, NODES_A_SWEEP);
-      if (!done) break;
-      connection.takeLedger.get(key);
+export function createSweeper(): Sweeper {
+  /** The key up to which we have come; undefined: it is in the file. */
+  let place: string | undefined;
+  let sweeps = 0;
+
+  function sweep(connection: Connection, now: number): void {
+    const from = place ?? noted(connection);
+    const [last, rows, expired] = connection.glance.get(now - GRACE_MS, from, ROWS_A_SWEEP) as [string, number, number];
+    const next = rows < ROWS_A_SWEEP ? '' : last;
+    sweeps += 1;
+    if (expired === 0 && sweeps % SWEEPS_A_NOTE !== 1) {
+      place = next;
+      return;
     }
-    last = key;
+    connection.beginImmediate.run();
+    place = drop(connection, now - GRACE_MS, from) ?? next;
+    connection.putSwept.run(place);
+    connection.commit.run();
   }
-  connection.putSwept.run(done && rows.length < ROWS_A_SWEEP ? '' : last);
+
+  /** Deletes what has expired among the next rows. A long log takes several sweeps: the key before it, where the next one begins. */
+  function drop(connection: Connection, before: number, from: string): string | undefined {
+    let done = from;
+    for (const [key, tree] of connection.expired.all(from, ROWS_A_SWEEP, before) as readonly [string, number][]) {
+      if (tree !== 0 && !dropSome(connection, tree, NODES_A_SWEEP)) return done;
+      connection.takeLedger.get(key);
+      done = key;
+    }
+    return undefined;
+  }
+
+  return {
+    sweep(connection, now) {
+      try {
+        sweep(connection, now);
+      } catch {
+        takeBack(connection);
+        place = undefined;
+      }
+    },
+  };
+}
+
+function noted(connection: Connection): string {
+  const swept = connection.swept.get()?.[0];
+  return typeof swept === 'string' ? swept : '';
 }

@@ -7,8 +7,12 @@ import { resultCode } from './faults.js';
 export interface Opening {
   /** The connection, opened when there is none. @throws what the driver throws; LimiterError for a mistake */
   connection(): Connection;
-  /** Calls `work` while the connection itself waits for no lock, whatever its owner has set: how long to wait is the store's to say. */
-  withoutWaiting<T>(connection: Connection, asReader: boolean, work: () => T): T;
+  /**
+   * The connection itself waits for no lock from here on: how long to wait is the store's to say, not that of the
+   * connection's owner. What it had been told to wait, in ms, for `waitAgain`; 0 when there is nothing to restore.
+   */
+  stopWaiting(connection: Connection, asReader: boolean): number;
+  waitAgain(connection: Connection, ms: number): void;
   /** The file failed under the connection: the next step opens it again. Not for a database of the caller's. */
   failed(): void;
   /** Checkpoints and closes what was opened here. */
@@ -38,7 +42,8 @@ function ownFile(path: string): Opening {
       connection ??= openFile(path);
       return connection;
     },
-    withoutWaiting: (_connection, _asReader, work) => work(),
+    stopWaiting: () => 0,
+    waitAgain() {},
     failed() {
       try {
         close();
@@ -60,17 +65,15 @@ function callersDatabase(database: SqliteDatabase): Opening {
       connection ??= connect(database);
       return connection;
     },
-    withoutWaiting(open, asReader, work) {
+    stopWaiting(open, asReader) {
       // With a write-ahead log a reader meets no lock.
-      if (asReader && open.writeAhead) return work();
-      const timeoutMs = Number(open.busyTimeout.get()?.[0]);
-      if (timeoutMs === 0) return work();
-      database.exec('PRAGMA busy_timeout = 0');
-      try {
-        return work();
-      } finally {
-        database.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
-      }
+      if (asReader && open.writeAhead) return 0;
+      const waitsMs = Number(open.busyTimeout.get()?.[0]);
+      if (waitsMs > 0) database.exec('PRAGMA busy_timeout = 0');
+      return waitsMs;
+    },
+    waitAgain(_open, ms) {
+      database.exec(`PRAGMA busy_timeout = ${ms}`);
     },
     failed() {},
     close() {},

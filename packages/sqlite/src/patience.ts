@@ -1,12 +1,13 @@
 /** How long a step waits for a lock that somebody else holds. */
 const EMPTY = new Int32Array(new SharedArrayBuffer(4));
 const IN_VAIN_MS = 1_000;
+const SHORT_MS = 2;
 const LONGEST_PAUSE_MS = 2;
 
 export interface Patience {
   /** Until when (performance.now()) a step that has just met a lock may wait. */
   until(): number;
-  /** It waited and got nothing: for a second nobody waits again, each step tries once. Else a dead lock would stall every caller. */
+  /** It waited and got nothing: for a second, or until somebody gets it, others wait 2 ms at most. Else a dead lock would stall every caller. */
   inVain(): void;
   /** The lock was got. */
   rewarded(): void;
@@ -17,7 +18,7 @@ export function createPatience(busyTimeoutMs: number): Patience {
   return {
     until() {
       const now = performance.now();
-      return now - inVainAt < IN_VAIN_MS ? now : now + busyTimeoutMs;
+      return now + (now - inVainAt < IN_VAIN_MS ? Math.min(SHORT_MS, busyTimeoutMs) : busyTimeoutMs);
     },
     inVain() {
       inVainAt = performance.now();

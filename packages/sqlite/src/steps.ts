@@ -5,6 +5,8 @@ import {
   type AskStep,
   adjust,
   evaluate,
+  type LedgerState,
+  LimiterError,
   type Outcome,
   type ResetStep,
   type Step,
@@ -22,8 +24,9 @@ export interface Stage {
   readonly connection: Connection;
   /** Escaped. */
   readonly prefix: string;
-  /** The time of this transaction: the clock is read at the first call, when the snapshot has been taken. */
-  readonly now: () => number;
+  readonly clock: () => number;
+  /** The time of this transaction; undefined until the clock is read, when the snapshot has been taken. */
+  now: number | undefined;
   /** Something was written, or is about to be. */
   wrote: boolean;
 }
@@ -43,9 +46,14 @@ export function perform(stage: Stage, step: Step): Outcome {
 
 function ask(stage: Stage, step: AskStep): Outcome {
   const { connection, prefix } = stage;
-  const keys = step.charges.map(({ ledger }) => ledgerKey(prefix, ledger));
-  const states = step.charges.map(({ rule }, i) => readLedger(connection, keys[i] as string, rule));
-  const { outcome, changes } = evaluate(step, states, stage.now(), newId);
+  const keys: string[] = [];
+  const states: (LedgerState | undefined)[] = [];
+  for (const { ledger, rule } of step.charges) {
+    const key = ledgerKey(prefix, ledger);
+    keys.push(key);
+    states.push(readLedger(connection, key, rule));
+  }
+  const { outcome, changes } = evaluate(step, states, timeOf(stage), newId);
   for (let i = 0; i < changes.length; i += 1) {
     const change = changes[i];
     const charge = step.charges[i];
@@ -60,7 +68,7 @@ function adjustAll(stage: Stage, step: AdjustStep): Outcome {
   const { connection, prefix } = stage;
   const once = step.once === undefined ? undefined : onceKey(prefix, step.once.key);
   const usedUntil = once === undefined ? undefined : connection.fullAt.get(once)?.[0];
-  const now = stage.now();
+  const now = timeOf(stage);
   if (typeof usedUntil === 'number' && usedUntil > now) {
     return { ok: true, op: 'adjust', now, closed: true, adjusted: step.adjustments.map(() => NOTHING) };
   }
@@ -86,5 +94,20 @@ function reset(stage: Stage, step: ResetStep): Outcome {
   const keys = step.ledgers.map((ledger) => ledgerKey(stage.prefix, ledger));
   stage.wrote = true;
   for (const key of keys) dropLedger(stage.connection, key);
-  return { ok: true, op: 'reset', now: stage.now() };
+  return { ok: true, op: 'reset', now: timeOf(stage) };
+}
+
+function timeOf(stage: Stage): number {
+  stage.now ??= readClock(stage.clock);
+  return stage.now;
+}
+
+function readClock(clock: () => number): number {
+  const now = clock();
+  // Adding 0 turns -0 into 0.
+  if (Number.isSafeInteger(now) && now >= 0 && now < 2 ** 52) return now + 0;
+  throw new LimiterError(
+    'ERR_LIMITER_CLOCK',
+    `the clock must return whole ms since the Unix epoch, 0 <= now < 2^52, got ${String(now)}`,
+  );
 }

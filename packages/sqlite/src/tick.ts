@@ -10,11 +10,20 @@ import { type Patience, pauseMs } from './patience.js';
 /** The lock is let go after so many steps, so that other processes get their turn: about 2 ms. */
 const STEPS_A_TRANSACTION = 256;
 
-interface Ticket {
-  readonly step: Step;
+/** One call of `run`. */
+interface Call {
   readonly signal: AbortSignal | undefined;
-  readonly answer: (outcome: Outcome) => void;
-  readonly fail: (error: unknown) => void;
+  readonly outcomes: Outcome[];
+  missing: number;
+  readonly resolve: (outcomes: readonly Outcome[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One of its steps. */
+interface Ticket {
+  readonly call: Call;
+  readonly place: number;
+  readonly step: Step;
 }
 
 export interface Tick {
@@ -37,17 +46,9 @@ export function createTick({ together, alone, patience }: TickOptions): Tick {
 
   function run(steps: readonly Step[], signal: AbortSignal | undefined): Promise<readonly Outcome[]> {
     return new Promise((resolve, reject) => {
-      const outcomes: Outcome[] = [];
-      let missing = steps.length;
-      if (missing === 0) resolve(outcomes);
-      for (const [i, step] of steps.entries()) {
-        const answer = (outcome: Outcome): void => {
-          outcomes[i] = outcome;
-          missing -= 1;
-          if (missing === 0) resolve(outcomes);
-        };
-        queue.push({ step, signal, answer, fail: reject });
-      }
+      const call: Call = { signal, outcomes: [], missing: steps.length, resolve, reject };
+      if (call.missing === 0) resolve(call.outcomes);
+      for (let place = 0; place < steps.length; place += 1) queue.push({ call, place, step: steps[place] as Step });
       if (queue.length > 0) draining ??= drain();
     });
   }
@@ -70,14 +71,14 @@ export function createTick({ together, alone, patience }: TickOptions): Tick {
       const steps = tickets.map(({ step }) => step);
       try {
         const outcomes = together(steps, tries > 0);
-        for (const [i, ticket] of tickets.entries()) ticket.answer(outcomes[i] as Outcome);
+        for (let i = 0; i < tickets.length; i += 1) answer(tickets[i] as Ticket, outcomes[i] as Outcome);
         return;
       } catch (error) {
         if (!isBusy(error)) return separately(tickets, error);
         until ??= patience.until();
         if (performance.now() >= until) {
           patience.inVain();
-          for (const ticket of tickets) ticket.answer(faultOutcome(error));
+          for (const ticket of tickets) answer(ticket, faultOutcome(error));
           return;
         }
       }
@@ -91,9 +92,9 @@ export function createTick({ together, alone, patience }: TickOptions): Tick {
     const until = patience.until();
     for (const ticket of tickets) {
       try {
-        ticket.answer(again ? alone(ticket.step, until) : faultOutcome(error));
+        answer(ticket, again ? alone(ticket.step, until) : faultOutcome(error));
       } catch (mistake) {
-        ticket.fail(mistake);
+        ticket.call.reject(mistake);
       }
     }
   }
@@ -106,10 +107,17 @@ export function createTick({ together, alone, patience }: TickOptions): Tick {
   };
 }
 
+function answer({ call, place }: Ticket, outcome: Outcome): void {
+  call.outcomes[place] = outcome;
+  call.missing -= 1;
+  if (call.missing === 0) call.resolve(call.outcomes);
+}
+
 /** A step whose caller has given up before it starts never runs, and says so. */
-function stillWanted({ signal, answer }: Ticket): boolean {
+function stillWanted(ticket: Ticket): boolean {
+  const { signal } = ticket.call;
   if (signal?.aborted !== true) return true;
-  answer({ ok: false, fault: 'unreachable', cause: signal.reason });
+  answer(ticket, { ok: false, fault: 'unreachable', cause: signal.reason });
   return false;
 }
 

@@ -37,16 +37,7 @@ export function transact(
   begin(connection, asReader);
   let committing = false;
   try {
-    let now: number | undefined;
-    const stage: Stage = {
-      connection,
-      prefix,
-      now() {
-        now ??= readClock(clock);
-        return now;
-      },
-      wrote: false,
-    };
+    const stage: Stage = { connection, prefix, clock, now: undefined, wrote: false };
     let writes = 0;
     const outcomes: Outcome[] = [];
     for (const step of steps) {
@@ -83,14 +74,4 @@ function begin(connection: Connection, asReader: boolean): void {
       { cause: error },
     );
   }
-}
-
-function readClock(clock: () => number): number {
-  const now = clock();
-  // Adding 0 turns -0 into 0.
-  if (Number.isSafeInteger(now) && now >= 0 && now < 2 ** 52) return now + 0;
-  throw new LimiterError(
-    'ERR_LIMITER_CLOCK',
-    `the clock must return whole ms since the Unix epoch, 0 <= now < 2^52, got ${String(now)}`,
-  );
 }

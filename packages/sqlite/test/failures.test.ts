@@ -46,7 +46,7 @@ describe('a file that somebody else has locked', () => {
     expect(faultOf(store.runSync(consume(charge(FIVE, 1))))).toMatch(/^unreachable/);
   });
 
-  it('stalls callers once: for the next second each tries once and is answered at once', () => {
+  it('stalls callers once: for the next second each waits 2 ms at most', () => {
     const file = newFile();
     const store = sqliteStore(file, { busyTimeout: '150ms' });
     asked(store.runSync(consume(charge(FIVE))));

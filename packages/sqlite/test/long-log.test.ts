@@ -101,6 +101,22 @@ describe('a log of thousands of entries answers like a list of all of them', () 
   });
 });
 
+describe('a log of costs near 2^53-1', () => {
+  it.each([1, 2, 3])('is exact whatever has expired in its nodes (seed %i)', (seed) => {
+    const random = randomFrom(seed);
+    const log = pair(Number.MAX_SAFE_INTEGER);
+    for (let i = 0; i < 3_000; i += 1) {
+      const dice = random(100);
+      // Many small entries, a few that are huge: nodes with both, and sums beyond 2^53 once the huge ones have expired.
+      if (dice < 80) log.ask('consume', 1 + random(1_000));
+      else if (dice < 90) log.ask('consume', 2 ** 51 + random(1_000));
+      else if (dice < 95) log.ask('peek', random(2 ** 30) * 2 ** 22);
+      else log.adjust(log.marks.length - 1 - random(500), 'give-back', 1 + random(2 ** 30) * 2 ** 20);
+      log.turn(random(60));
+    }
+  });
+});
+
 describe('what has expired leaves', () => {
   it('a log that slides for ever keeps the nodes that still count, and few more', () => {
     const log = pair(1_000_000);

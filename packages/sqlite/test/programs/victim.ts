@@ -21,7 +21,19 @@ const charges = rules.map((rule, i) => ({
   holdBack: 0,
   enforce: true,
 }));
+function say(text: string): void {
+  for (;;) {
+    try {
+      writeSync(1, text);
+      return;
+    } catch (error) {
+      // The pipe is full: its reader has other things to do.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
+}
+
 for (;;) {
   const outcome = store.runSync({ op: 'consume', charges });
-  writeSync(1, outcome.ok && outcome.op === 'consume' && outcome.allowed ? '.' : `!${JSON.stringify(outcome)}`);
+  say(outcome.ok && outcome.op === 'consume' && outcome.allowed ? '.' : `!${JSON.stringify(outcome)}`);
 }
