@@ -1,4 +1,8 @@
-/** The steps, each at one instant: find the ledgers, let core judge them, store what it says. Nothing in here waits. */
+/**
+ * The steps, each at one instant: find the ledgers, let core judge them, store what it says. Nothing in here waits.
+ *
+ * Every consume and adjust looks at one more due key than it has charges, so keys leave faster than they come.
+ */
 import {
   type Adjusted,
   type Adjustment,
@@ -20,9 +24,6 @@ import type { Ledgers } from './ledgers.js';
 import { NO_SPACE, newScratch, type Scratch, type Space } from './space.js';
 import { exhaustedUntilOf, forgetAtOf, tellsStanding } from './standing.js';
 
-/** How many keys that are due each write looks at: more than it can add. */
-const SWEEP = 2;
-
 export class Engine {
   readonly #ledgers: Ledgers;
   /** Identities are never reused, and begin at random, so that a receipt from an earlier process finds nothing. */
@@ -39,6 +40,8 @@ export class Engine {
   readonly #spaces: (Space | undefined)[] = [];
   readonly #states: (LedgerState | undefined)[] = [];
   readonly #scratches: Scratch[] = [];
+  /** How many charges `#keys` and `#slots` are of. */
+  #located = 0;
   /** While the table has seen this many changes, the keys of `#slots` are the last used, in their order. */
   #usedAt = -1;
 
@@ -47,10 +50,51 @@ export class Engine {
   }
 
   ask(step: AskStep, now: number): AskOutcome {
+    const { charges } = step;
+    if (charges.length === 1) return this.#askOne(step, charges[0] as Charge, now);
     const consume = step.op === 'consume';
-    this.#locate(step.charges, consume);
+    this.#locate(charges, consume);
     const { outcome, changes } = evaluate(step, this.#states, now, this.#newId);
-    if (consume) this.#store(step.charges, outcome.verdicts, changes, now);
+    if (!consume) return outcome;
+    const { table } = this.#ledgers;
+    const changesBefore = table.changes;
+    this.#store(charges, outcome.verdicts, changes, now);
+    table.sweep(now, charges.length + 1);
+    if (table.changes !== changesBefore) this.#useAgain(charges.length);
+    return outcome;
+  }
+
+  /** As `#locate`, `evaluate`, `#store`, for the commonest step: there is no other charge to look after. */
+  #askOne(step: AskStep, charge: Charge, now: number): AskOutcome {
+    const { table } = this.#ledgers;
+    const { ledger, rule } = charge;
+    const key = keyOf(ledger);
+    let slot: number;
+    if (this.#located === 1 && this.#usedAt === table.changes && this.#keys[0] === key) slot = this.#slots[0] as number;
+    else {
+      this.#keys[0] = key;
+      this.#findSlots(1, step.op === 'consume');
+      slot = this.#slots[0] as number;
+    }
+    let space = this.#ledgers.space(ledger, 0);
+    let row = slot < 0 || space === undefined ? -1 : this.#ledgers.row(slot, space);
+    this.#states[0] = row < 0 ? undefined : (space as Space).read(row, this.#scratch(0));
+    const { outcome, changes } = evaluate(step, this.#states, now, this.#newId);
+    const change = changes[0];
+    if (change !== undefined) {
+      space ??= this.#ledgers.addSpace(ledger, rule);
+      if (slot < 0) slot = table.add(key, now);
+      if (row < 0) row = this.#ledgers.addRow(slot, space);
+      space.write(row, change);
+      const verdict = outcome.verdicts[0] as Verdict;
+      if (tellsStanding(verdict, charge.holdBack)) {
+        this.#tell(slot, now + verdict.resetAfterMs, verdict.remaining > 0 ? 0 : now + verdict.moreAfterMs, now, 1);
+      } else {
+        const state = space.read(row, this.#scratch(0));
+        this.#tell(slot, forgetAtOf(rule, state), exhaustedUntilOf(rule, state, now), now, 1);
+      }
+    }
+    if (step.op === 'consume') table.sweep(now, 2);
     return outcome;
   }
 
@@ -59,7 +103,7 @@ export class Engine {
       return { ok: true, op: 'adjust', now, closed: true, adjusted: [] };
     }
     const adjusted = step.adjustments.map((adjustment) => this.#adjustOne(adjustment, now));
-    this.#ledgers.table.sweep(now, SWEEP);
+    this.#ledgers.table.sweep(now, adjusted.length + 1);
     return { ok: true, op: 'adjust', now, closed: false, adjusted };
   }
 
@@ -77,7 +121,7 @@ export class Engine {
   #locate(charges: readonly Charge[], use: boolean): void {
     const { table } = this.#ledgers;
     const count = charges.length;
-    let same = this.#usedAt === table.changes && this.#slots.length === count;
+    let same = this.#usedAt === table.changes && this.#located === count;
     for (let i = 0; i < count; i += 1) {
       const key = keyOf((charges[i] as Charge).ledger);
       if (same && key !== this.#keys[i]) same = false;
@@ -92,7 +136,6 @@ export class Engine {
       this.#rows[i] = row;
       this.#states[i] = row < 0 ? undefined : (space as Space).read(row, this.#scratch(i));
     }
-    this.#states.length = count;
   }
 
   #findSlots(count: number, use: boolean): void {
@@ -106,7 +149,7 @@ export class Engine {
       if (slot < 0) complete = false;
       this.#slots[i] = slot;
     }
-    this.#slots.length = count;
+    this.#located = count;
     this.#usedAt = complete ? table.changes : -1;
   }
 
@@ -127,26 +170,22 @@ export class Engine {
   ): void {
     const { table } = this.#ledgers;
     const changesBefore = table.changes;
-    let written = 0;
     for (let i = 0; i < changes.length; i += 1) {
       const change = changes[i];
       if (change === undefined) continue;
       const { ledger, rule } = charges[i] as Charge;
       let space = this.#spaces[i];
       if (space === undefined || space.index === NO_SPACE) {
-        space = this.#ledgers.addSpace(ledger, rule);
+        // A charge before this one may have made it.
+        space = this.#ledgers.space(ledger, i) ?? this.#ledgers.addSpace(ledger, rule);
         this.#spaces[i] = space;
       }
       if (table.changes !== changesBefore || (this.#rows[i] as number) < 0) this.#place(i, space, now);
       space.write(this.#rows[i] as number, change);
-      written += 1;
     }
-    if (written === 0) return;
     for (let i = 0; i < changes.length; i += 1) {
       if (changes[i] !== undefined) this.#settle(i, charges, verdicts, changes, now);
     }
-    table.sweep(now, SWEEP);
-    if (table.changes !== changesBefore && changes.length > 1) this.#useAgain(changes.length);
   }
 
   /** The row of the i-th charge, made where there is none; looked for again, since a key that was added may have put another out. */

@@ -15,13 +15,16 @@ import type { LogChange, LogState } from '@limiter/core';
 import { RefundIndex } from './refund-index.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
-const FIRST_ROOM = 2;
+const FIRST_ROOM = 1;
+/** Up to this room a plain array: an empty typed array alone takes 240 bytes, and most logs are short. */
+const PLAIN_ROOM = 16;
+
+type Cells = number[] | Float64Array<ArrayBuffer>;
 
 export class EntryLog implements LogState {
   readonly id: number;
-  readonly #windowMs: number;
   /** Slot i: `[2i]` its time plus `#shift`, `[2i + 1]` the cost spent up to and including it. The room is a power of two. */
-  #cells: Float64Array<ArrayBuffer> = new Float64Array(2 * FIRST_ROOM);
+  #cells: Cells = newCells(FIRST_ROOM);
   #head = 0;
   #count = 0;
   /** The position of the entry at `#head`. */
@@ -32,9 +35,8 @@ export class EntryLog implements LogState {
   #shift = 0;
   #refunds: RefundIndex | undefined;
 
-  constructor(id: number, windowMs: number) {
+  constructor(id: number) {
     this.id = id;
-    this.#windowMs = windowMs;
   }
 
   get newestAt(): number {
@@ -67,19 +69,19 @@ export class EntryLog implements LogState {
   }
 
   /** Shifts all entries, appends one, gives back to one: in this order, each where the change says so. */
-  apply(change: LogChange): void {
+  apply(change: LogChange, windowMs: number): void {
     if (change.shiftMs > 0) this.#shift += change.shiftMs;
-    if (change.append !== undefined) this.#append(change.append.at, change.append.cost);
+    if (change.append !== undefined) this.#append(change.append.at, change.append.cost, windowMs);
     if (change.giveBack !== undefined) this.#giveBack(change.giveBack.position, change.giveBack.amount);
   }
 
-  #append(at: number, cost: number): void {
-    this.#dropExpired(at - this.#windowMs);
+  #append(at: number, cost: number, windowMs: number): void {
+    this.#dropExpired(at - windowMs);
     const spent = this.#count === 0 ? this.#spentBefore : this.#spent(this.#count - 1);
     // Cost that was refunded or has left stays in the sums until they would pass 2^53-1: then they start again.
     if (cost > MAX - spent || this.#shift > MAX - at) {
-      this.#rewrite(at - this.#windowMs);
-      this.#append(at, cost);
+      this.#rewrite(at - windowMs);
+      this.#append(at, cost, windowMs);
       return;
     }
     if (2 * this.#count === this.#cells.length) this.#resize(this.#cells.length);
@@ -119,18 +121,19 @@ export class EntryLog implements LogState {
     this.#spentBefore = 0;
     this.#shift = 0;
     this.#refunds = undefined;
-    if (this.#cells.length > 2 * FIRST_ROOM) this.#cells = new Float64Array(2 * FIRST_ROOM);
+    if (this.#cells.length > 2 * FIRST_ROOM) this.#cells = newCells(FIRST_ROOM);
   }
 
   /** The same entries in a ring of `room` slots. */
   #resize(room: number): void {
     const old = this.#cells;
     const refunds = this.#refunds;
-    const cells = new Float64Array(2 * room);
+    const cells = newCells(room);
     const grown = refunds === undefined ? undefined : new RefundIndex(room);
-    const untilWrap = Math.min(this.#count, old.length / 2 - this.#head);
-    cells.set(old.subarray(2 * this.#head, 2 * (this.#head + untilWrap)));
-    cells.set(old.subarray(0, 2 * (this.#count - untilWrap)), 2 * untilWrap);
+    for (let cell = 0, from = 2 * this.#head; cell < 2 * this.#count; cell += 1) {
+      cells[cell] = old[from] as number;
+      from = from + 1 === old.length ? 0 : from + 1;
+    }
     if (refunds !== undefined) {
       for (let index = 0; index < this.#count; index += 1) {
         const refunded = refunds.of(this.#slot(index));
@@ -146,7 +149,7 @@ export class EntryLog implements LogState {
   #rewrite(upTo: number): void {
     const from = this.#firstAfter(upTo);
     const live = this.#count - from;
-    const cells = new Float64Array(this.#cells.length);
+    const cells = newCells(this.#cells.length / 2);
     let spent = 0;
     for (let index = 0; index < live; index += 1) {
       spent += this.#kept(from + index);
@@ -183,33 +186,37 @@ export class EntryLog implements LogState {
   #firstAfter(after: number): number {
     const count = this.#count;
     if (count === 0 || this.#time(count - 1) <= after) return count;
-    let low = 0;
-    let high = 1;
+    if (this.#time(0) > after) return 0;
+    let low = 1;
+    let high = 2;
     while (high <= count && this.#time(high - 1) <= after) {
       low = high;
       high *= 2;
     }
-    high = Math.min(high - 1, count - 1);
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#time(middle) <= after) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return this.#firstAbove(0, after + this.#shift, low, Math.min(high - 1, count - 1));
   }
 
   /** The first entry from `from` on up to and including which `target` was spent. */
   #search(from: number, target: number): number {
-    let low = from;
-    let high = this.#count - 1;
-    if (this.#spent(low) >= target) return low;
-    if (high > 0 && this.#spent(high - 1) < target) return high;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#spent(middle) < target) low = middle + 1;
-      else high = middle;
+    const last = this.#count - 1;
+    if (this.#spent(from) >= target) return from;
+    if (last > 0 && this.#spent(last - 1) < target) return last;
+    return this.#firstAbove(1, target - 1, from + 1, last - 1);
+  }
+
+  /** The first index in `low` .. `high` whose number (`field` 0: raw time, 1: spent) is above `limit`; that of `high` is. */
+  #firstAbove(field: 0 | 1, limit: number, low: number, high: number): number {
+    const cells = this.#cells;
+    const head = this.#head;
+    const mask = cells.length / 2 - 1;
+    let from = low;
+    let to = high;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((cells[2 * ((head + middle) & mask) + field] as number) > limit) to = middle;
+      else from = middle + 1;
     }
-    return low;
+    return from;
   }
 
   /** What was refunded of the entries before `index`. The ring's slots from `#head` on come first, then those before it. */
@@ -237,7 +244,14 @@ export class EntryLog implements LogState {
     const straight = Math.min(end, room);
     let slot = refunds.search(cells, start, straight, target - base);
     // Around the corner: what was refunded from `start` to the end of the ring has been passed by then.
-    if (slot === straight) slot = refunds.search(cells, 0, end - room, target + refunds.total - base);
+    if (slot === straight) slot = refunds.search(cells, 0, end - room, target + (refunds.total - base));
     return (cells[2 * slot] as number) - this.#shift;
   }
+}
+
+function newCells(room: number): Cells {
+  if (room > PLAIN_ROOM) return new Float64Array(2 * room);
+  const cells: number[] = room === FIRST_ROOM ? [0, 0] : new Array(2 * room);
+  // A fraction makes it an array of plain doubles from the start.
+  return cells.fill(0.5);
 }

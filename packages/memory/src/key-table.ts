@@ -27,7 +27,7 @@ export class KeyTable {
   readonly #withBudget: Recency;
   readonly #exhausted: Recency;
   readonly #due: DueHeap = new DueHeap(FIRST_ROOM);
-  readonly #keys: (string | undefined)[] = [];
+  #keys: (string | undefined)[] = new Array(FIRST_ROOM);
   /** From when on everything of the key may be forgotten. */
   #forgetAt: Float64Array<ArrayBuffer> = new Float64Array(FIRST_ROOM);
   /** Until when the key is exhausted; 0: it stands among those with budget. */
@@ -190,6 +190,10 @@ export class KeyTable {
   #grow(): void {
     const room = Math.min(this.max, 2 * this.#room);
     this.#room = room;
+    // Of exactly that length: an array that grows by itself keeps half as much again in reserve.
+    const keys: (string | undefined)[] = new Array(room);
+    for (let slot = 0; slot < this.#high; slot += 1) keys[slot] = this.#keys[slot];
+    this.#keys = keys;
     this.#due.grow(room);
     this.#forgetAt = grownFloats(this.#forgetAt, room);
     this.#exhaustedUntil = grownFloats(this.#exhaustedUntil, room);

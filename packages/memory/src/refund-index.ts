@@ -57,7 +57,7 @@ export class RefundIndex {
    * The first slot in `from` .. `to`-1 up to and including which at least `target` was kept; `to` when there is none. What was
    * spent up to a slot stands in `cells[2 * slot + 1]` and never falls from slot to slot, nor does what was kept of it.
    */
-  search(cells: Float64Array, from: number, to: number, target: number): number {
+  search(cells: ArrayLike<number>, from: number, to: number, target: number): number {
     let block = 0;
     let refunded = 0;
     for (let step = this.#count; step > 0; step >>>= 1) {

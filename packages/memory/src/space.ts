@@ -132,8 +132,8 @@ export class Space {
       this.#d[row] = state.id;
     } else {
       const log = change as LogChange;
-      if (log.create !== undefined) this.#logs[row] = new EntryLog(log.create, this.#windowMs);
-      (this.#logs[row] as EntryLog).apply(log);
+      if (log.create !== undefined) this.#logs[row] = new EntryLog(log.create);
+      (this.#logs[row] as EntryLog).apply(log, this.#windowMs);
     }
   }
 
