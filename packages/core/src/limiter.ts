@@ -281,7 +281,7 @@ function configure(options: AnyOptions): { readonly asker: Asker; readonly answe
     options.storeTimeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(options.storeTimeout, 'storeTimeout');
   return {
     asker: { plan, hashTag, checkFailure },
-    answerer: { name, plan, mode, now: clock, receipts: { start: receiptStart(name, randomPart()), count: 0 } },
+    answerer: { name, plan, mode, now: clock, receipts: lazyReceipts(name) },
     store: protect(store, { name, timeoutMs, fallback, onEvent }),
   };
 }
@@ -326,7 +326,19 @@ function checkAlgorithm(store: Store, algorithm: Limit['algorithm'], what: strin
   }
 }
 
-/** 80 random bits: with a counter, ids that no other limiter, process or machine makes. */
+/** Ids begin with 80 random bits, drawn at the first receipt: some runtimes give none while modules are loaded. */
+function lazyReceipts(name: string): Answerer['receipts'] {
+  let start: string | undefined;
+  return {
+    count: 0,
+    get start() {
+      start ??= receiptStart(name, randomPart());
+      return start;
+    },
+  };
+}
+
+/** With a counter, an id that no other limiter, process or machine makes. */
 function randomPart(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(10));
   return `${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}-`;
