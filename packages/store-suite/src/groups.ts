@@ -14,6 +14,7 @@ import { priorities } from './groups/priorities.js';
 import { promises } from './groups/promises.js';
 import { refunds } from './groups/refunds.js';
 import { settlements } from './groups/settlements.js';
+import { throughALimiter } from './groups/through-a-limiter.js';
 import { time } from './groups/time.js';
 import { vectors } from './groups/vectors.js';
 
@@ -32,6 +33,7 @@ export const groups: readonly Group[] = [
   settlements,
   priorities,
   longLogs,
+  throughALimiter,
   vectors,
   differential,
 ];

@@ -17,6 +17,7 @@ export { priorities } from './groups/priorities.js';
 export { promises } from './groups/promises.js';
 export { refunds } from './groups/refunds.js';
 export { settlements } from './groups/settlements.js';
+export { throughALimiter } from './groups/through-a-limiter.js';
 export { time } from './groups/time.js';
 export { vectors } from './groups/vectors.js';
 export { groups } from './groups.js';

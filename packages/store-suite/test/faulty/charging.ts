@@ -15,6 +15,7 @@ import {
   refunds,
   type StoreUnderTest,
   settlements,
+  throughALimiter,
   vectors,
 } from '../../src/index.js';
 import { plainStore } from '../plain-store.js';
@@ -175,7 +176,7 @@ export const CHARGING: readonly FaultyStore[] = [
 
   {
     fault: 'does not hold anything back',
-    caughtBy: [priorities, vectors, differential],
+    caughtBy: [priorities, throughALimiter, vectors, differential],
     make: asking((charge) => ({ ...charge, holdBack: 0 })),
   },
 

@@ -1,6 +1,6 @@
 /** Stores that mix up ledgers. */
 import type { Ledger } from '@limiter/core';
-import { changingLimits, keys } from '../../src/index.js';
+import { changingLimits, keys, throughALimiter } from '../../src/index.js';
 import { type Answer, answering, type FaultyStore, isAsk, naming } from './making.js';
 
 function resetsByPrefix(): Answer {
@@ -45,5 +45,9 @@ export const KEYS: readonly FaultyStore[] = [
     make: naming((ledger) => ({ ...ledger, grid: ledger.grid.slice(0, 1) })),
   },
 
-  { fault: 'resets everything that begins like the key', caughtBy: [keys], make: answering(resetsByPrefix) },
+  {
+    fault: 'resets everything that begins like the key',
+    caughtBy: [keys, throughALimiter],
+    make: answering(resetsByPrefix),
+  },
 ];
