@@ -1,7 +1,8 @@
 /** A limiter's limits, compiled once: which axes, which rule for which tier, what is held back from whom. */
 import { ceilDiv, floorDiv } from './algorithms/time.js';
 import { LimiterError, shown } from './errors.js';
-import { type Amount, checkAmount, checkCapacity, type Limit, type LimitData, type Mode } from './limit.js';
+import type { Amount, Limit, LimitData, Mode } from './limit.js';
+import { checkAmount, checkCapacity } from './limit-checks.js';
 import { checkName } from './names.js';
 import { entryHead } from './receipt-text.js';
 import { type Rule, ruleGrid, ruleLimit } from './rule.js';

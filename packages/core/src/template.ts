@@ -1,0 +1,66 @@
+/** The commonest question, kept and filled in again: nothing is allocated for it. */
+import type { Plan } from './plan.js';
+import { type Asked, type Asker, ask, type CallOptions, type Question } from './question.js';
+import type { Charge } from './store.js';
+
+/**
+ * A consume without options but a cost, on a limiter without tiers, asks the same question each time, of another subject. For a
+ * store that answers at once the question is therefore kept and filled in again: nothing may hold on to it beyond the call.
+ */
+export interface Template {
+  /** The question for this subject; undefined when it has to be asked at length (skipped limits, options, mistakes). */
+  fill(subject: unknown, options: CallOptions | undefined): Question | undefined;
+}
+
+export function template(asker: Asker): Template | undefined {
+  const { plan, hashTag } = asker;
+  if (plan.hasTiers || hashTag !== undefined) return undefined;
+  const question = ask(asker, 'consume', sampleSubject(plan.axes), undefined, false) as Writable<Question>;
+  const asked = question.asked as Writable<Asked>[];
+  const charges = question.step.charges as Writable<Charge>[];
+  const values = asked.map((part) => part.values as string[]);
+  const plainSubject = plan.axes.length === 1 && plan.axes[0] === 'subject';
+  return {
+    fill(subject, options) {
+      const cost = options === undefined ? 1 : onlyCost(options);
+      if (cost === undefined) return undefined;
+      if (plainSubject) {
+        if (typeof subject !== 'string') return undefined;
+        for (let i = 0; i < values.length; i += 1)
+          if (plan.limits[i]?.axes.length === 1) (values[i] as string[])[0] = subject;
+      } else if (!fillAxes(plan, subject, values)) return undefined;
+      for (let i = 0; i < asked.length; i += 1) (asked[i] as Writable<Asked>).cost = cost;
+      for (let i = 0; i < charges.length; i += 1) (charges[i] as Writable<Charge>).cost = cost;
+      return question;
+    },
+  };
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function sampleSubject(axes: readonly string[]): unknown {
+  if (axes.length === 1 && axes[0] === 'subject') return '';
+  return Object.fromEntries(axes.map((axis) => [axis, '']));
+}
+
+/** The cost of options that hold nothing else, when it is one whole number. */
+function onlyCost(options: CallOptions): number | undefined {
+  for (const key in options) if (key !== 'cost') return undefined;
+  const { cost } = options;
+  return typeof cost === 'number' && Number.isSafeInteger(cost) && cost > 0 ? cost : undefined;
+}
+
+function fillAxes(plan: Plan, subject: unknown, values: readonly string[][]): boolean {
+  if (typeof subject !== 'object' || subject === null) return false;
+  const record = subject as Record<string, unknown>;
+  for (let i = 0; i < values.length; i += 1) {
+    const { axes } = plan.limits[i] as Plan['limits'][number];
+    for (let j = 0; j < axes.length; j += 1) {
+      const axis = axes[j] as string;
+      const value = record[axis];
+      if (typeof value !== 'string' || !Object.hasOwn(record, axis)) return false;
+      (values[i] as string[])[j] = value;
+    }
+  }
+  return true;
+}
