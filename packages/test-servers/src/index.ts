@@ -8,3 +8,4 @@ export { type RedisSentinel, startSentinel } from './redis-sentinel.js';
 export { type StartRedisOptions, startRedis } from './redis-server.js';
 export type { Preload, RedisServer } from './server-process.js';
 export { until } from './until.js';
+export { startUpstash, type UpstashAnswer, type UpstashRequest, type UpstashServer } from './upstash-server.js';
