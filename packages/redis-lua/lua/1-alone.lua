@@ -18,11 +18,15 @@ local time = call('TIME')
 local us = time[2] + 0
 local now = time[1] * 1000 + (us - us % 1000) / 1000
 if now > args[3] + 0 then return { err = string.format('LIMITERLATE %.0f', now) } end
-local lower, callerClock = string.lower(kind), false
-if lower ~= kind then kind, now, callerClock = lower, args[8] + 0, true end
+local bucket, callerClock = kind == 'b', false
+if not bucket and kind ~= 'w' and kind ~= 'p' then
+  local lower = string.lower(kind)
+  if lower ~= kind then kind, now, callerClock = lower, args[8] + 0, true end
+  bucket = kind == 'b' or kind == 'c'
+end
 
 if kind ~= 'g' and kind ~= 'p' then
-  local bucket = kind == 'b' or kind == 'c'
+  local struct = struct
   local value, rate, most = redis.pcall('GET', keys[1]), args[4] + 0, args[5] + 0
   local is, a, b, c, d, e, version = -2
   -- The commonest of them: the ledger is there, the clock is not behind, the numbers are small.

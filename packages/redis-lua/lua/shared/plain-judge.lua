@@ -1,5 +1,6 @@
 -- One charge of a step: what is stored, and whether it admits.
 if shared then
+  k = at[k - before]
   if k < 0 then k, more = -k, true end
   is = found[k]
   if is then a, b, c, d, e, changed, life = as[k], bs[k], cs[k], ds[k], es[k], dirty[k], lives[k] end

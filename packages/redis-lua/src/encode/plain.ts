@@ -1,0 +1,45 @@
+/** Calls that only ask and charge windows and buckets, three at most in a step: the JSON of lua/2-plain.lua. */
+import type { AskStep, Step } from '@limiter/core';
+import { keyOf } from '../keys.js';
+import { numbersOf } from './charge-numbers.js';
+import { Groups } from './groups.js';
+import { KeyList } from './key-list.js';
+
+const MOST_CHARGES = 3;
+
+export function isPlain(step: Step): step is AskStep {
+  if (step.op === 'adjust' || step.op === 'reset') return false;
+  if (step.charges.length > MOST_CHARGES) return false;
+  for (const { rule } of step.charges) if (rule.algorithm === 'sliding-window-log') return false;
+  return true;
+}
+
+export function encodePlain(steps: readonly AskStep[], prefix: string): { keys: readonly string[]; json: string } {
+  const keys = new KeyList();
+  const groups = new Groups();
+  for (const step of steps) {
+    if (step.charges.length === 0) continue;
+    const places = groups.places(templateOf(step), true);
+    for (const { ledger } of step.charges) places.push(keys.place(keyOf(ledger, prefix), false));
+  }
+  const shared = groups.markShared();
+  const json = `[${shared ? 1 : 0}${groups.text((places) => (shared ? `[${places}]` : `${places.length}`))}]`;
+  return { keys: keys.all, json };
+}
+
+function templateOf({ op, charges }: AskStep): string {
+  let head = (op === 'consume' ? 1 : 0) + 4 * charges.length;
+  let everyCostIsOne = true;
+  for (const { cost } of charges) if (cost !== 1) everyCostIsOne = false;
+  if (everyCostIsOne) head += 2;
+  let numbers = '';
+  let bit = 16;
+  for (const charge of charges) {
+    const { rate, most, second, cost } = numbersOf(charge);
+    if (charge.rule.algorithm === 'token-bucket') head += bit;
+    if (!charge.enforce) head += 2 * bit;
+    bit *= 8;
+    numbers += everyCostIsOne ? `,${rate},${most},${second}` : `,${rate},${most},${second},${cost}`;
+  }
+  return head + numbers;
+}
