@@ -1,6 +1,6 @@
 /** Properties over random cases, with fast-check. A failure prints its seed and path; FC_SEED and FC_PATH replay it. */
 import fc from 'fast-check';
-import type { Bench } from './bench.js';
+import { type Bench, START } from './bench.js';
 
 const RUNS = { fast: 200, slow: 25 };
 
@@ -23,7 +23,12 @@ export async function forAll<T>(
   const seed = wholeNumber('FC_SEED') ?? bench.capabilities.seed;
   const path = process.env['FC_PATH'];
   const runs = Math.ceil(RUNS[bench.capabilities.speed ?? 'fast'] * share);
-  await fc.assert(fc.asyncProperty(cases, holds), {
+  const property = fc.asyncProperty(cases, async (one) => {
+    // Every case begins at the same moment, so that it can be replayed alone.
+    if (bench.can('turned-clock')) bench.now = START;
+    await holds(one);
+  });
+  await fc.assert(property, {
     numRuns: wholeNumber('FC_RUNS') ?? runs,
     ...(seed === undefined ? {} : { seed }),
     ...(path === undefined || path === '' ? {} : { path }),
