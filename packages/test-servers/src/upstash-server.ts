@@ -125,7 +125,7 @@ export async function startUpstash(target: { readonly port: number }): Promise<U
     };
     if (request.method !== 'POST') return respond(405, JSON.stringify({ error: 'Method Not Allowed' }));
     if (request.headers.authorization !== `Bearer ${token}`) {
-      return respond(401, JSON.stringify({ error: 'Unauthorized' }));
+      return respond(401, JSON.stringify({ error: 'WRONGPASS invalid or missing auth token' }));
     }
     let body: unknown;
     try {

@@ -27,6 +27,7 @@ describe('what an answer says', () => {
     { status: 200, body: '{}', says: 'unknown-outcome', why: 'neither result nor error' },
     { status: 200, body: error('trouble'), says: 'unknown-outcome', why: 'not an error of Redis' },
     { status: 401, body: error('Unauthorized'), says: 'refused', why: 'the token is wrong' },
+    { status: 401, body: error('WRONGPASS invalid token'), says: 'error', why: 'the same, in other words' },
     { status: 403, body: HTML, says: 'refused', why: 'a firewall' },
     { status: 404, body: 'Not Found', says: 'refused', why: 'not the address of a database' },
     { status: 307, body: '', says: 'refused', why: 'a redirect is not followed' },
@@ -138,7 +139,7 @@ describe('a store', () => {
   it('says that it was refused when the token is wrong, and does not say the token', async () => {
     const other = upstashStore({ url: upstash.url, token: 'not-the-token' });
     const answer = said(await one(other, 'a'));
-    expect(answer).toBe('refused: Upstash answered 401: Unauthorized');
+    expect(answer).toBe('refused: WRONGPASS invalid or missing auth token');
   });
 
   it('does not follow a redirect', async () => {

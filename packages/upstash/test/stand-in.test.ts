@@ -60,7 +60,7 @@ describe.each([
 
   it('a wrong token is refused', async () => {
     const redis = new Redis({ url: upstash.url, token: 'wrong', responseEncoding, retry: { retries: 0 } });
-    await expect(redis.get('a')).rejects.toThrow(/Unauthorized/);
+    await expect(redis.get('a')).rejects.toThrow(/WRONGPASS/);
   });
 });
 
