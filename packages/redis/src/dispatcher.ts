@@ -1,46 +1,23 @@
 /**
  * From steps to script calls. The steps of one tick travel in one call; each is judged as if alone and answered alone. A
- * step waits here while its server is not ready, and leaves when its signal aborts: what has left is never sent. What has
- * been sent is sent once, with two exceptions that prove that nothing ran: NOSCRIPT, and the deadline header's "too late"
- * after which the caller is found to have time left (the server's clock was not where it was thought to be).
+ * step waits here while its server is not ready, and leaves when its signal aborts: what has left is never sent.
  */
 import type { DeadlineSignal, Outcome, Step } from '@limiter/core';
-import { lateAt, MAX_KEYS_PER_CALL, MAX_STEPS_PER_CALL, type Program, type ServerClocks } from '@limiter/redis-lua';
-import { messageOf, sendFault, unknownOutcome, unreachable } from './faults.js';
-import type { Lane, Link } from './link.js';
-import { NotSent } from './link.js';
-import { type Waiting, waitingRoom } from './waiting.js';
+import { MAX_KEYS_PER_CALL, MAX_STEPS_PER_CALL, type Program, type ServerClocks } from '@limiter/redis-lua';
+import { unreachable } from './faults.js';
+import type { Item, Run } from './item.js';
+import type { Link } from './link.js';
+import { createSender, type SenderOptions } from './sender.js';
+import { waitingRoom } from './waiting.js';
 
-/** A link that owes an answer for this long gets nothing more to do: what is not sent can still be taken back. */
-const SILENT_MS = 100;
 /** While steps wait, their connections are asked for this often. */
 const URGE_MS = 100;
-/** Where replies do not tell the server's clock, it is asked for this often. */
-const CLOCK_MS = 1000;
+/** How long close() waits for what was sent. */
+const CLOSE_MS = 1000;
 
-/** One `run` of the caller. */
-interface Run {
-  readonly outcomes: Outcome[];
-  left: number;
-  readonly resolve: (outcomes: readonly Outcome[]) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-export interface Item {
-  readonly run: Run;
-  readonly index: number;
-  readonly step: Step;
-  readonly slot: number;
-  readonly signal: DeadlineSignal | undefined;
-}
-
-export interface DispatcherOptions {
-  /** A step whose signal does not say when it will abort is not carried out when it arrives later than this after it was sent. */
-  readonly staleAfterMs: number;
+export interface DispatcherOptions extends SenderOptions {
   /** The slot of a step; throws a LimiterError when there is none. Only asked on a cluster. */
   readonly slotOf: (step: Step) => number;
-  /** Asks the server of a lane for its time; undefined where the outcomes' `now` is that server's own. Never rejects. */
-  readonly askClock: ((lane: Lane) => void) | undefined;
 }
 
 export interface Dispatcher {
@@ -49,14 +26,6 @@ export interface Dispatcher {
   changed(): void;
   /** Answers what is not sent yet, waits a little for what is. */
   close(): Promise<void>;
-}
-
-interface Traffic {
-  inFlight: number;
-  /** performance.now() of the last question for the server's clock. */
-  clockAt: number;
-  /** performance.now() of the last reply, or of the first send after a quiet time. */
-  heardAt: number;
 }
 
 /** At most: a marker counts as one more. */
@@ -71,19 +40,33 @@ export function createDispatcher(
   clocks: ServerClocks,
   options: DispatcherOptions,
 ): Dispatcher {
-  const traffic = new Map<string, Traffic>();
   let gathered: Item[] = [];
   let scheduled = false;
   let pending = 0;
-  let inFlight = 0;
-  let renewedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
   let urging: NodeJS.Timeout | undefined;
   let drained: (() => void) | undefined;
-  const waiting: Waiting = waitingRoom(
+  const waiting = waitingRoom(
     (item, cause) => answer(item, unreachable(cause)),
     () => link.trouble,
   );
+  const sender = createSender(link, program, clocks, options, {
+    answer,
+    fail(item, error) {
+      if (item.run.left <= 0) return;
+      item.run.left = -1;
+      settle();
+      item.run.reject(error);
+    },
+    unsent(items, error) {
+      if (closed) for (const item of items) answer(item, unreachable(error));
+      else wait(items);
+    },
+    settled() {
+      if (waiting.size > 0) changed();
+      if (sender.inFlight === 0) drained?.();
+    },
+  });
 
   function answer(item: Item, outcome: Outcome): void {
     const { run } = item;
@@ -105,7 +88,7 @@ export function createDispatcher(
     scheduled = true;
     // Alone, a step leaves at once. While others are under way it waits for the end of this turn of the event loop, which
     // gathers what other sockets' events ask in the same turn.
-    if (inFlight === 0) queueMicrotask(flush);
+    if (sender.inFlight === 0) queueMicrotask(flush);
     else setImmediate(flush);
   }
 
@@ -128,7 +111,7 @@ export function createDispatcher(
 
   function dispatch(slot: number, items: readonly Item[]): void {
     const lane = link.lane(slot);
-    if (!lane.ready || isSilent(lane)) {
+    if (!lane.ready || sender.isSilent(lane)) {
       wait(items);
       return;
     }
@@ -137,188 +120,29 @@ export function createDispatcher(
     for (const item of items) {
       const more = keysOf(item.step);
       if (portion.length === MAX_STEPS_PER_CALL || (portion.length > 0 && keys + more > MAX_KEYS_PER_CALL)) {
-        send(lane, portion, false);
+        sender.send(lane, portion);
         portion = [];
         keys = 0;
       }
       portion.push(item);
       keys += more;
     }
-    send(lane, portion, false);
+    sender.send(lane, portion);
   }
 
   function wait(items: readonly Item[]): void {
     for (const item of items) waiting.enter(item);
-    urge();
-    urging ??= setInterval(urge, URGE_MS);
+    for (const slot of waiting.slots()) link.open(slot);
+    if (waiting.size > 0) urging ??= setInterval(urge, URGE_MS);
   }
 
   /** Asks for a connection for whoever waits, again and again: what serves a slot may change while one waits. */
   function urge(): void {
-    const slots = waiting.slots();
-    for (const slot of slots) link.open(slot);
-    if (slots.size > 0) {
-      changed();
-    } else if (urging !== undefined) {
-      clearInterval(urging);
-      urging = undefined;
-    }
-  }
-
-  function isSilent(lane: Lane): boolean {
-    const lines = traffic.get(lane.name);
-    return lines !== undefined && lines.inFlight > 0 && performance.now() - lines.heardAt > SILENT_MS;
-  }
-
-  function deadlineOf(item: Item, now: number): number {
-    if (item.signal === undefined) return Number.POSITIVE_INFINITY;
-    return item.signal.deadlineAt ?? now + options.staleAfterMs;
-  }
-
-  function send(lane: Lane, items: readonly Item[], again: boolean): void {
-    const now = performance.now();
-    let deadlineAt = Number.POSITIVE_INFINITY;
-    const live: Item[] = [];
-    for (const item of items) {
-      if (item.signal?.aborted === true) {
-        answer(item, unreachable(item.signal.reason));
-        continue;
-      }
-      deadlineAt = Math.min(deadlineAt, deadlineOf(item, now));
-      live.push(item);
-    }
-    if (live.length === 0) return;
-    const steps = live.map((item) => item.step);
-    let parts: string[];
-    try {
-      const { keys, args } = program.encode(steps, clocks.deadline(lane.name, deadlineAt));
-      parts = [String(keys.length), ...keys, ...args];
-    } catch (error) {
-      // One caller's mistake is not the others' fault.
-      if (live.length === 1) fail(live[0] as Item, error);
-      else for (const item of live) send(lane, [item], again);
-      return;
-    }
-    call(lane, 'evalsha', program.sha1, parts, {
-      reply: (reply) => receive(lane, live, steps, reply),
-      error: (error) => recover(lane, live, parts, error, again),
-    });
-  }
-
-  /** A step that cannot even be written down: the caller's mistake, and nothing was sent. */
-  function fail(item: Item, error: unknown): void {
-    if (item.run.left <= 0) return;
-    item.run.left = -1;
-    settle();
-    item.run.reject(error);
-  }
-
-  function call(
-    lane: Lane,
-    command: string,
-    script: string,
-    parts: readonly string[],
-    then: { readonly reply: (reply: unknown) => void; readonly error: (error: unknown) => void },
-  ): void {
-    let lines = traffic.get(lane.name);
-    if (lines === undefined) {
-      lines = { inFlight: 0, heardAt: 0, clockAt: performance.now() };
-      traffic.set(lane.name, lines);
-    }
-    const own = lines;
-    const now = performance.now();
-    if (own.inFlight === 0) own.heardAt = now;
-    if (options.askClock !== undefined && now - own.clockAt > CLOCK_MS) {
-      own.clockAt = now;
-      options.askClock(lane);
-    }
-    own.inFlight += 1;
-    inFlight += 1;
-    const done = (): void => {
-      own.inFlight -= 1;
-      own.heardAt = performance.now();
-      inFlight -= 1;
-      if (waiting.size > 0) changed();
-      if (inFlight === 0) drained?.();
-    };
-    lane.send(command, [script, ...parts]).then(
-      (reply) => {
-        then.reply(reply);
-        done();
-      },
-      (error: unknown) => {
-        then.error(error);
-        done();
-      },
-    );
-  }
-
-  function receive(lane: Lane, items: readonly Item[], steps: readonly Step[], reply: unknown): void {
-    let outcomes: readonly Outcome[];
-    try {
-      outcomes = program.decode(reply, steps);
-    } catch (error) {
-      for (const item of items) answer(item, unknownOutcome(error));
-      return;
-    }
-    if (options.askClock === undefined) {
-      const told = outcomes.find((outcome) => outcome.ok);
-      if (told?.ok === true) clocks.learn(lane.name, told.now);
-    }
-    for (let i = 0; i < items.length; i += 1) answer(items[i] as Item, outcomes[i] as Outcome);
-  }
-
-  function recover(lane: Lane, items: readonly Item[], parts: readonly string[], error: unknown, again: boolean): void {
-    const message = messageOf(error);
-    const isReply = link.isReply(error);
-    const late = isReply ? lateAt(message) : undefined;
-    if (isReply && message.startsWith('NOSCRIPT')) {
-      evaluateText(lane, items, parts, again);
-    } else if (late !== undefined) {
-      arrivedLate(lane, items, late, again);
-    } else if (error instanceof NotSent && !closed) {
-      wait(items);
-    } else {
-      for (const item of items) answer(item, sendFault(error, isReply));
-      if (isReply && message.startsWith('READONLY')) renew();
-    }
-  }
-
-  /** The server does not have the script (any more): nothing ran, so it is sent as text, once. */
-  function evaluateText(lane: Lane, items: readonly Item[], parts: readonly string[], again: boolean): void {
-    // Somebody gave up meanwhile: the call is made anew without his step, and meets the same answer.
-    if (items.some((item) => item.signal?.aborted === true)) {
-      send(lane, items, again);
-      return;
-    }
-    const steps = items.map((item) => item.step);
-    call(lane, 'eval', program.script, parts, {
-      reply: (reply) => receive(lane, items, steps, reply),
-      error: (error) => recover(lane, items, parts, error, again),
-    });
-  }
-
-  /** Nothing ran. Whoever has time left tries once more, now that the server's clock is known. */
-  function arrivedLate(lane: Lane, items: readonly Item[], serverMs: number, again: boolean): void {
-    clocks.learn(lane.name, serverMs);
-    const now = performance.now();
-    const cause = new Error('The call reached Redis after its deadline and was not carried out');
-    const inTime: Item[] = [];
-    for (const item of items) {
-      const gaveUp = item.signal?.aborted === true || (item.signal?.deadlineAt ?? Number.POSITIVE_INFINITY) <= now;
-      if (again || gaveUp) answer(item, unreachable(cause));
-      else inTime.push(item);
-    }
-    if (inTime.length > 0) send(lane, inTime, true);
-  }
-
-  /** A demoted master answers READONLY for as long as one stays connected to it. What it still owes an answer is waited for. */
-  function renew(): void {
-    const now = performance.now();
-    if (now - renewedAt < 1000) return;
-    renewedAt = now;
-    const timer = setTimeout(link.renew, inFlight > 1 ? 50 : 0);
-    timer.unref();
+    for (const slot of waiting.slots()) link.open(slot);
+    changed();
+    if (waiting.size > 0) return;
+    clearInterval(urging);
+    urging = undefined;
   }
 
   function changed(): void {
@@ -328,7 +152,7 @@ export function createDispatcher(
       let known = slots.get(slot);
       if (known === undefined) {
         const lane = link.lane(slot);
-        known = lane.ready && !isSilent(lane);
+        known = lane.ready && !sender.isSilent(lane);
         slots.set(slot, known);
       }
       return known;
@@ -363,15 +187,14 @@ export function createDispatcher(
       clearInterval(urging);
       const cause = new Error('The Redis store was closed before the step was sent');
       for (const item of [...waiting.leave(() => true), ...gathered.splice(0)]) answer(item, unreachable(cause));
-      if (inFlight > 0) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, 1000);
-          drained = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
+      if (sender.inFlight === 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, CLOSE_MS);
+        drained = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Steps that cannot be sent yet, in the order in which they came. Each leaves when its lane is ready, or when its signal aborts. */
-import type { Item } from './dispatcher.js';
+import type { Item } from './item.js';
 
 /** How long a step without a signal waits: nobody else would ever let it go. */
 const PATIENCE_MS = 5000;

@@ -21,8 +21,9 @@ function deadline(ms: number): DeadlineSignal {
   return Object.assign(AbortSignal.timeout(ms), { deadlineAt: performance.now() + ms });
 }
 
-describe.each(Object.entries(makers))('with %s', (_name, make) => {
-  it.each(['killed', 'stopped'])(
+describe.each(Object.entries(makers))('with %s', (name, make) => {
+  // What a stopped master is to one version it is to the other; each case takes several seconds.
+  it.each(name === 'ioredis 6' ? ['killed', 'stopped'] : ['killed'])(
     'a master that is %s: the promoted replica serves, and no step ever runs twice',
     async (how) => {
       const client = make(group);
