@@ -1,19 +1,12 @@
 import { copyFileSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import type { Outcome } from '@limiter/core';
-import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { sqliteStore } from '../src/index.js';
-import { ledgerKey } from '../src/keys.js';
+import { describe, expect, it } from 'vitest';
+import { type SqliteDatabase, sqliteStore } from '../src/index.js';
+import { open, openWriteAhead, rows, value } from './support/database.js';
 import { newFile } from './support/files.js';
 import { asked, charge, consume, faultOf, fixedWindow, only, peek } from './support/steps.js';
 
 const FIVE = fixedWindow(5);
-
-function open(file: string): Database.Database {
-  const database = new Database(file, { timeout: 0 });
-  onTestFinished(() => void database.close());
-  return database;
-}
 
 function used(outcome: Outcome): number {
   return 5 - only(outcome).remaining;
@@ -29,7 +22,7 @@ describe('a file that somebody else has locked', () => {
     const began = performance.now();
     const outcome = store.runSync(consume(charge(FIVE)));
     const tookMs = performance.now() - began;
-    expect(faultOf(outcome)).toMatch(/^unreachable: SQLITE_BUSY/);
+    expect(faultOf(outcome)).toMatch(/^unreachable: BUSY/);
     expect(tookMs).toBeGreaterThanOrEqual(40);
     expect(tookMs).toBeLessThan(1_000);
     other.exec('COMMIT');
@@ -83,7 +76,7 @@ describe('a file that somebody else has locked', () => {
     first.runSync(consume(charge(FIVE)));
     await first.close?.();
     const other = open(file);
-    other.pragma('locking_mode = EXCLUSIVE');
+    other.exec('PRAGMA locking_mode = EXCLUSIVE');
     other.exec("UPDATE limiter_meta SET value = '' WHERE name = 'swept'");
     const store = sqliteStore(file, { busyTimeout: '10ms' });
     expect(faultOf(store.runSync(peek(charge(FIVE))))).toMatch(/^unreachable/);
@@ -94,13 +87,12 @@ describe('a file that somebody else has locked', () => {
 
 describe('a disk that is full', () => {
   /** As many ledgers as fit, with keys of 2 kB. */
-  function fill(): { file: string; database: Database.Database; store: ReturnType<typeof sqliteStore>; kept: number } {
+  function fill(): { file: string; database: SqliteDatabase; store: ReturnType<typeof sqliteStore>; kept: number } {
     const file = newFile();
-    const database = open(file);
-    database.pragma('journal_mode = WAL');
+    const database = openWriteAhead(file);
     const store = sqliteStore(database);
     asked(store.runSync(consume(charge(FIVE, 1, ['known']))));
-    database.pragma('max_page_count = 40');
+    database.exec('PRAGMA max_page_count = 40');
     let kept = 0;
     while (store.runSync(consume(charge(FIVE, 1, [`${kept}${'x'.repeat(2_000)}`]))).ok) kept += 1;
     return { file, database, store, kept };
@@ -110,22 +102,22 @@ describe('a disk that is full', () => {
     const { database, store, kept } = fill();
     expect(kept).toBeGreaterThan(5);
     const next = charge(FIVE, 1, [`${kept}${'x'.repeat(2_000)}`]);
-    expect(faultOf(store.runSync(consume(next)))).toBe('refused: SQLITE_FULL');
+    expect(faultOf(store.runSync(consume(next)))).toBe('refused: FULL');
     expect(used(store.runSync(peek(next)))).toBe(0);
     for (let i = 0; i < kept; i += 1) {
       expect(used(store.runSync(peek(charge(FIVE, 1, [`${i}${'x'.repeat(2_000)}`]))))).toBe(1);
     }
-    database.pragma('max_page_count = 1000');
+    database.exec('PRAGMA max_page_count = 1000');
     expect(used(store.runSync(consume(next)))).toBe(1);
-    expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(value(database, 'PRAGMA integrity_check')).toBe('ok');
   });
 
   it('charges none of several limits when one of them does not fit any more', () => {
     const { database, store } = fill();
     const small = charge(FIVE, 1, ['small']);
     const large = charge(FIVE, 1, ['y'.repeat(30_000)], 'test/large');
-    expect(faultOf(store.runSync(consume(small, large)))).toBe('refused: SQLITE_FULL');
-    database.pragma('max_page_count = 1000');
+    expect(faultOf(store.runSync(consume(small, large)))).toBe('refused: FULL');
+    database.exec('PRAGMA max_page_count = 1000');
     expect(used(store.runSync(peek(small)))).toBe(0);
   });
 
@@ -139,15 +131,14 @@ describe('a disk that is full', () => {
     ]);
     expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
     expect([used(outcomes[0] as Outcome), used(outcomes[2] as Outcome)]).toEqual([2, 3]);
-    expect(faultOf(outcomes[1])).toBe('refused: SQLITE_FULL');
+    expect(faultOf(outcomes[1])).toBe('refused: FULL');
   });
 
   it('makes room for itself by what has expired', () => {
-    const database = open(newFile());
-    database.pragma('journal_mode = WAL');
+    const database = openWriteAhead(newFile());
     let now = 1_000_000;
     const store = sqliteStore(database, { clock: () => now });
-    database.pragma('max_page_count = 40');
+    database.exec('PRAGMA max_page_count = 40');
     const short = fixedWindow(5, 1_000);
     const one = (round: number, i: number) => consume(charge(short, 1, [`${round} ${i} ${'x'.repeat(2_000)}`]));
     let fit = 0;
@@ -167,10 +158,10 @@ describe('a file that may only be read', () => {
     const file = newFile();
     const writer = sqliteStore(file);
     asked(writer.runSync(consume(charge(FIVE, 4))));
-    const database = new Database(file, { readonly: true });
-    onTestFinished(() => void database.close());
+    const database = open(file);
+    database.exec('PRAGMA query_only = ON');
     const store = sqliteStore(database);
-    expect(faultOf(store.runSync(consume(charge(FIVE))))).toMatch(/^refused: SQLITE_READONLY/);
+    expect(faultOf(store.runSync(consume(charge(FIVE))))).toMatch(/^refused: READONLY/);
     expect(used(store.runSync(peek(charge(FIVE))))).toBe(4);
     expect(asked(store.runSync(consume(charge(FIVE, 2)))).allowed).toBe(false);
     expect(faultOf(store.runSync({ op: 'reset', ledgers: [charge(FIVE).ledger] }))).toMatch(/^refused/);
@@ -184,7 +175,7 @@ describe('a damaged file', () => {
     const text = 'this is a text file, and a long one: '.repeat(200);
     writeFileSync(file, text);
     const store = sqliteStore(file);
-    expect(faultOf(store.runSync(consume(charge(FIVE))))).toBe('corrupt: SQLITE_NOTADB');
+    expect(faultOf(store.runSync(consume(charge(FIVE))))).toBe('corrupt: NOTADB');
     expect(readFileSync(file, 'utf8')).toBe(text);
     rmSync(file);
     expect(used(store.runSync(consume(charge(FIVE))))).toBe(1);
@@ -193,25 +184,25 @@ describe('a damaged file', () => {
   it('with a page overwritten is corrupt for what lies there, and a restored copy works without a restart', async () => {
     const file = newFile();
     const first = sqliteStore(file);
-    for (let i = 0; i < 2_000; i += 1) first.runSync(consume(charge(FIVE, 1, [`customer ${i}`])));
+    for (let i = 0; i < 600; i += 1) first.runSync(consume(charge(FIVE, 1, [`customer ${i}`])));
     await first.close?.();
     const copy = newFile();
     copyFileSync(file, copy);
     const pages = statSync(file).size / 4_096;
     const descriptor = openSync(file, 'r+');
-    for (let page = 8; page < pages; page += 1)
+    for (let page = 6; page < pages; page += 1)
       writeSync(descriptor, Buffer.alloc(4_096, 0xee), 0, 4_096, page * 4_096);
 
     const store = sqliteStore(file);
-    const outcomes = Array.from({ length: 2_000 }, (_, i) => store.runSync(peek(charge(FIVE, 1, [`customer ${i}`]))));
+    const outcomes = Array.from({ length: 600 }, (_, i) => store.runSync(peek(charge(FIVE, 1, [`customer ${i}`]))));
     const faults = outcomes.filter(({ ok }) => !ok);
     expect(faults.length).toBeGreaterThan(100);
-    for (const fault of faults) expect(faultOf(fault)).toMatch(/^corrupt: SQLITE_CORRUPT/);
+    for (const fault of faults) expect(faultOf(fault)).toMatch(/^corrupt: CORRUPT/);
 
     copyFileSync(copy, file);
     for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
-    expect(faultOf(store.runSync(peek(charge(FIVE, 1, ['customer 1999']))))).not.toMatch(/refused/);
-    expect(used(store.runSync(consume(charge(FIVE, 1, ['customer 1999']))))).toBe(2);
+    expect(faultOf(store.runSync(peek(charge(FIVE, 1, ['customer 599']))))).not.toMatch(/refused/);
+    expect(used(store.runSync(consume(charge(FIVE, 1, ['customer 599']))))).toBe(2);
     await store.close?.();
   });
 
@@ -243,22 +234,24 @@ describe('a damaged file', () => {
       asked(store.runSync(consume(log)));
     }
     const database = open(file);
-    const rows = () => database.prepare('SELECT * FROM limiter_ledger').all();
+    const ledgers = () => rows(database, 'SELECT * FROM limiter_ledger');
     database.exec('DELETE FROM limiter_node');
-    const before = rows();
+    const before = ledgers();
     now += 59_900;
     expect(faultOf(store.runSync(consume(log)))).toMatch(/^corrupt: node/);
-    expect(rows()).toEqual(before);
+    expect(ledgers()).toEqual(before);
     expect(used(store.runSync(consume(charge(FIVE))))).toBe(1);
   });
 });
 
 describe('a database that cannot be used', () => {
   it('was closed by its owner: unreachable', () => {
-    const database = new Database(newFile());
+    const database = open(newFile());
     const store = sqliteStore(database);
     database.close();
-    expect(faultOf(store.runSync(consume(charge(FIVE))))).toMatch(/^unreachable: The database connection is not open/);
+    expect(faultOf(store.runSync(consume(charge(FIVE))))).toMatch(
+      /^unreachable: .*database (connection )?is not open/i,
+    );
   });
 
   it('is in the middle of a transaction of its owner: an error, and the transaction is left alone', () => {
@@ -267,22 +260,15 @@ describe('a database that cannot be used', () => {
     database.exec('CREATE TABLE orders (id INTEGER)');
     database.exec('BEGIN; INSERT INTO orders VALUES (1)');
     expect(() => store.runSync(consume(charge(FIVE)))).toThrow(expect.objectContaining({ code: 'ERR_LIMITER_CLIENT' }));
-    expect(database.inTransaction).toBe(true);
     database.exec('COMMIT');
-    expect(database.prepare('SELECT count(*) FROM orders').pluck().get()).toBe(1);
+    expect(value(database, 'SELECT count(*) FROM orders')).toBe(1);
     expect(used(store.runSync(consume(charge(FIVE))))).toBe(1);
   });
 
-  it('lost its tables: refused, and the store says which', () => {
+  it('lost its tables: refused', () => {
     const database = open(newFile());
     const store = sqliteStore(database);
     database.exec('DROP TABLE limiter_ledger');
-    expect(faultOf(store.runSync(consume(charge(FIVE))))).toBe('refused: SQLITE_ERROR');
-    expect(
-      database
-        .prepare(`SELECT count(*) FROM limiter_meta WHERE name = '${ledgerKey('', charge(FIVE).ledger)}'`)
-        .pluck()
-        .get(),
-    ).toBe(0);
+    expect(faultOf(store.runSync(consume(charge(FIVE))))).toBe('refused: ERROR');
   });
 });

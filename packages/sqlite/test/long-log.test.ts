@@ -1,8 +1,8 @@
 import type { Adjustment, AskOutcome, AskStep, Mark, Outcome, SlidingWindowLogRule } from '@limiter/core';
 import { ruleGrid } from '@limiter/core';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { sqliteStore } from '../src/index.js';
+import { count } from './support/dump.js';
 import { newFile } from './support/files.js';
 import { NaiveLedger } from './support/naive-log.js';
 import { randomFrom } from './support/random.js';
@@ -57,12 +57,7 @@ function withoutId(outcome: Outcome): unknown {
   return JSON.parse(JSON.stringify(outcome, (key, value) => (key === 'id' ? undefined : value)));
 }
 
-function nodes(file: string): number {
-  const database = new Database(file, { readonly: true });
-  const [rows] = database.prepare('SELECT count(*) FROM limiter_node').raw().get() as [number];
-  database.close();
-  return rows;
-}
+const nodes = (file: string): number => count(file, 'limiter_node');
 
 describe('a log of thousands of entries answers like a list of all of them', () => {
   it.each([1, 2, 3, 4, 5, 6])('whatever is charged, refused, given back or waited for (seed %i)', (seed) => {

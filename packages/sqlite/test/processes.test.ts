@@ -1,7 +1,7 @@
 import type { Rule } from '@limiter/core';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { sqliteStore } from '../src/index.js';
+import { open, value } from './support/database.js';
 import { newFile } from './support/files.js';
 import { start } from './support/processes.js';
 import { asked, charge, peek } from './support/steps.js';
@@ -78,9 +78,7 @@ describe('a process that is killed in the middle', () => {
       expect(text.replaceAll('.', '')).toBe('');
       answered += text.length;
     }
-    const database = new Database(file);
-    expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
-    database.close();
+    expect(value(open(file), 'PRAGMA integrity_check')).toBe('ok');
 
     const store = sqliteStore(file);
     const windowMs = 2 ** 41;

@@ -2,20 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createLimiter, fixedWindow as fixedWindowLimit } from '@limiter/core';
-import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type SqliteStoreOptions, sqliteStore } from '../src/index.js';
+import { open, openWriteAhead, value } from './support/database.js';
 import { count } from './support/dump.js';
 import { newFile } from './support/files.js';
 import { asked, charge, consume, fixedWindow, only, peek } from './support/steps.js';
 
 const FIVE = fixedWindow(5);
-
-function open(file: string): Database.Database {
-  const database = new Database(file);
-  onTestFinished(() => void database.close());
-  return database;
-}
 
 describe('sqliteStore of a path', () => {
   it('keeps what was used when the process ends and another begins', async () => {
@@ -29,7 +23,7 @@ describe('sqliteStore of a path', () => {
   it('writes ahead: WAL, and no fsync at each commit', () => {
     const file = newFile();
     sqliteStore(file).runSync(consume(charge(FIVE)));
-    expect(open(file).pragma('journal_mode', { simple: true })).toBe('wal');
+    expect(value(open(file), 'PRAGMA journal_mode')).toBe('wal');
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
   });
 
@@ -73,25 +67,24 @@ describe('sqliteStore of a path', () => {
 describe('sqliteStore of a database', () => {
   it('leaves its settings, its other tables and the connection as they are', async () => {
     const database = open(newFile());
-    database.pragma('busy_timeout = 1234');
+    database.exec('PRAGMA busy_timeout = 1234');
     database.exec('CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (7)');
     const settings = () =>
-      ['journal_mode', 'synchronous', 'busy_timeout'].map((name) => database.pragma(name, { simple: true }));
+      ['journal_mode', 'synchronous', 'busy_timeout'].map((name) => value(database, `PRAGMA ${name}`));
     const before = settings();
     const store = sqliteStore(database, { busyTimeout: '10ms' });
     asked(store.runSync(consume(charge(FIVE))));
     await store.run([consume(charge(FIVE)), consume(charge(FIVE))]);
     await store.close?.();
     expect(settings()).toEqual(before);
-    expect(database.prepare('SELECT id FROM orders').pluck().get()).toBe(7);
+    expect(value(database, 'SELECT id FROM orders')).toBe(7);
     expect(only(sqliteStore(database).runSync(peek(charge(FIVE)))).remaining).toBe(2);
   });
 
   it('waits for a lock as long as busyTimeout says, not as long as the connection would', () => {
     const file = newFile();
-    const database = open(file);
-    database.pragma('journal_mode = WAL');
-    database.pragma('busy_timeout = 30000');
+    const database = openWriteAhead(file);
+    database.exec('PRAGMA busy_timeout = 30000');
     const store = sqliteStore(database, { busyTimeout: '20ms' });
     const other = open(file);
     other.exec('BEGIN IMMEDIATE');
@@ -104,7 +97,8 @@ describe('sqliteStore of a database', () => {
   it('works where the journal is no write-ahead log, and whatever the connection reads whole numbers as', () => {
     const file = newFile();
     const database = open(file);
-    database.defaultSafeIntegers(true);
+    // better-sqlite3 can be told to read whole numbers as BigInt.
+    (database as { defaultSafeIntegers?(on: boolean): void }).defaultSafeIntegers?.(true);
     const store = sqliteStore(database);
     const other = sqliteStore(open(file));
     for (let i = 0; i < 3; i += 1) {
@@ -112,11 +106,11 @@ describe('sqliteStore of a database', () => {
       other.runSync(consume(charge(FIVE)));
     }
     expect(only(store.runSync(peek(charge(FIVE)))).remaining).toBe(0);
-    expect(database.pragma('journal_mode', { simple: true })).toBe('delete');
+    expect(value(database, 'PRAGMA journal_mode')).toBe('delete');
   });
 
   it('is an error when it was closed, or is no database', () => {
-    const database = new Database(newFile());
+    const database = open(newFile());
     database.close();
     const mistake = expect.objectContaining({ code: 'ERR_LIMITER_CLIENT' });
     expect(() => sqliteStore(database)).toThrow(mistake);
@@ -144,7 +138,7 @@ describe('the tables', () => {
         message: expect.stringMatching(/version 2.*version 1.*update the package/),
       }),
     );
-    expect(open(file).prepare("SELECT value FROM limiter_meta WHERE name = 'version'").pluck().get()).toBe(2);
+    expect(value(open(file), "SELECT value FROM limiter_meta WHERE name = 'version'")).toBe(2);
   });
 });
 

@@ -1,12 +1,12 @@
 import type { Ledger } from '@limiter/core';
 import { describeStore, type FactoryOptions, type StoreUnderTest } from '@limiter/store-suite';
-import Database from 'better-sqlite3';
-import { sqliteStore } from '../src/index.js';
+import { openDatabase } from '../src/driver.js';
+import { type SqliteDatabase, sqliteStore } from '../src/index.js';
 import { ledgerKey } from '../src/keys.js';
 import { dump } from './support/dump.js';
 import { newFile } from './support/files.js';
 
-function damage(database: Database.Database, ledger: Ledger): void {
+function damage(database: SqliteDatabase, ledger: Ledger): void {
   database.prepare('UPDATE limiter_ledger SET amount = -1 WHERE key = ?').run(ledgerKey('', ledger));
 }
 
@@ -23,7 +23,7 @@ function ofPath({ clock }: FactoryOptions): StoreUnderTest {
     },
     dump: () => dump(file),
     damage(ledger) {
-      const database = new Database(file);
+      const database = openDatabase(file);
       damage(database, ledger);
       database.close();
     },
@@ -35,7 +35,7 @@ function ofPath({ clock }: FactoryOptions): StoreUnderTest {
 
 /** A database that is handed in, in memory: no file, no write-ahead log. */
 function ofDatabase({ clock }: FactoryOptions): StoreUnderTest {
-  const database = new Database(':memory:');
+  const database = openDatabase(':memory:');
   return {
     store: sqliteStore(database, { clock }),
     damage: (ledger) => damage(database, ledger),

@@ -1,8 +1,8 @@
 import type { AskOutcome, Outcome } from '@limiter/core';
-import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { sqliteStore } from '../src/index.js';
+import { describe, expect, it } from 'vitest';
+import { type SqliteDatabase, sqliteStore } from '../src/index.js';
 import { ledgerKey } from '../src/keys.js';
+import { openWriteAhead } from './support/database.js';
 import { newFile } from './support/files.js';
 import { asked, charge, consume, faultOf, fixedWindow, only, peek } from './support/steps.js';
 
@@ -11,12 +11,24 @@ const FIVE = fixedWindow(5);
 /** A store on a connection that counts its transactions. */
 function counted() {
   const commits: string[] = [];
-  const database = new Database(newFile(), { verbose: (sql) => void (sql === 'COMMIT' && commits.push('COMMIT')) });
-  database.pragma('journal_mode = WAL');
-  onTestFinished(() => void database.close());
-  const store = sqliteStore(database);
-  commits.length = 0;
-  return { database, store, commits };
+  const database = openWriteAhead(newFile());
+  const counting: SqliteDatabase = {
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      if (sql !== 'COMMIT') return statement;
+      return {
+        get: () => statement.get(),
+        all: () => statement.all(),
+        run() {
+          commits.push(sql);
+          return statement.run();
+        },
+      };
+    },
+  };
+  return { database, store: sqliteStore(counting), commits };
 }
 
 describe('the asynchronous form', () => {

@@ -1,16 +1,15 @@
-/** Everything that is stored in a file, as text. */
-import Database from 'better-sqlite3';
+/** What is stored in a file, as text and as numbers. */
+import { openDatabase } from '../../src/driver.js';
+import { rows, value } from './database.js';
 
 export function dump(file: string): string {
-  const database = new Database(file, { readonly: true });
+  const database = openDatabase(file);
   try {
-    const rows = (sql: string): string[] =>
-      (database.prepare(sql).raw().all() as unknown[][]).map((row) =>
-        row
-          .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)))
-          .join(' '),
-      );
-    return [...rows('SELECT * FROM limiter_ledger'), ...rows('SELECT * FROM limiter_node')].join('\n');
+    const text = (one: unknown): string => (one instanceof Uint8Array ? Buffer.from(one).toString('hex') : String(one));
+    return ['limiter_ledger', 'limiter_node']
+      .flatMap((table) => rows(database, `SELECT * FROM ${table}`))
+      .map((row) => row.map(text).join(' '))
+      .join('\n');
   } finally {
     database.close();
   }
@@ -18,9 +17,9 @@ export function dump(file: string): string {
 
 /** How many rows a table has. */
 export function count(file: string, table: 'limiter_ledger' | 'limiter_node'): number {
-  const database = new Database(file, { readonly: true });
+  const database = openDatabase(file);
   try {
-    return (database.prepare(`SELECT count(*) FROM ${table}`).raw().get() as [number])[0];
+    return Number(value(database, `SELECT count(*) FROM ${table}`));
   } finally {
     database.close();
   }

@@ -9,6 +9,7 @@ import {
   ruleGrid,
   type Verdict,
 } from '@limiter/core';
+import { resultCode } from '../../src/faults.js';
 
 export const HOUR = 3_600_000;
 
@@ -42,9 +43,19 @@ export function only(outcome: Outcome | undefined): Verdict {
   return asked(outcome).verdicts[0] as Verdict;
 }
 
-/** Kind and cause of a fault. */
+/** SQLite's result codes that tests meet: https://sqlite.org/rescode.html */
+const NAMES: Readonly<Record<number, string>> = {
+  1: 'ERROR',
+  5: 'BUSY',
+  8: 'READONLY',
+  11: 'CORRUPT',
+  13: 'FULL',
+  26: 'NOTADB',
+};
+
+/** Kind and cause of a fault, the same for both drivers. */
 export function faultOf(outcome: Outcome | undefined): string {
   if (outcome?.ok !== false) return `no fault: ${JSON.stringify(outcome)}`;
   const { code, message } = outcome.cause as { readonly code?: string; readonly message?: string };
-  return `${outcome.fault}: ${code ?? message}`;
+  return `${outcome.fault}: ${NAMES[resultCode(outcome.cause) ?? 0] ?? (code?.startsWith('ERR_LIMITER') ? code : message)}`;
 }
