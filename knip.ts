@@ -27,6 +27,7 @@ const config: KnipConfig = {
       entry: ['test/**/*.ts', 'test-d/**/*.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts', 'test-d/**/*.ts'],
     },
+    examples: { entry: ['*.ts', 'test/**/*.ts'], project: ['**/*.ts'] },
     benchmarks: { entry: ['*.ts', '*/*.ts'], project: ['**/*.ts'], ignoreDependencies: rivalsPending ? ['.*'] : [] },
   },
 };

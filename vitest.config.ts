@@ -30,7 +30,11 @@ const packages = readdirSync('packages').filter((name) => existsSync(`packages/$
 
 export default defineConfig({
   test: {
-    projects: [...packages.map((name) => project(name, `packages/${name}`, 'test')), project('house', '.', 'tests')],
+    projects: [
+      ...packages.map((name) => project(name, `packages/${name}`, 'test')),
+      project('examples', 'examples', 'test'),
+      project('house', '.', 'tests'),
+    ],
     reporters: ['default', './scripts/closing-line-reporter.ts'],
     coverage: { include: ['packages/*/src/**'], reporter: ['text-summary', 'html'] },
   },
