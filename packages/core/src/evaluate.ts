@@ -2,12 +2,12 @@
  * The decision: ask every limit, then charge every limit that admits, or none. Pure: states and the time come in, verdicts and
  * the changes to store go out. Memory and SQLite run this inside their critical section; Redis runs its Lua twin.
  */
-import type { Algorithm } from './algorithms/algorithm.js';
-import { fixedWindowAlgorithm } from './algorithms/fixed-window.js';
-import { slidingWindowLogAlgorithm } from './algorithms/sliding-window-log.js';
-import type { BucketState, Change, LedgerState, WindowState } from './algorithms/state.js';
+import type { Algorithm, Numbers } from './algorithms/algorithm.js';
+import { fixedWindowAlgorithm, type WindowView } from './algorithms/fixed-window.js';
+import { type LogView, slidingWindowLogAlgorithm } from './algorithms/sliding-window-log.js';
+import type { BucketState, Change, LedgerState, LogState, WindowState } from './algorithms/state.js';
 import { ceilDiv } from './algorithms/time.js';
-import { tokenBucketAlgorithm } from './algorithms/token-bucket.js';
+import { type BucketView, tokenBucketAlgorithm } from './algorithms/token-bucket.js';
 import type { AlgorithmName, Rule } from './rule.js';
 import { ruleLimit } from './rule.js';
 import type { Adjusted, Adjustment, AskOutcome, AskStep, Charge, Verdict } from './store.js';
@@ -42,20 +42,23 @@ export function evaluate(
   const { charges } = step;
   if (charges.length === 1) return evaluateOne(step, charges[0] as Charge, states[0], now, newId);
   const views: unknown[] = [];
+  const fits: boolean[] = [];
   let allowed = true;
   for (let i = 0; i < charges.length; i += 1) {
     const charge = charges[i] as Charge;
-    const view = algorithms[charge.rule.algorithm].view(states[i], charge.rule, now);
-    if (charge.enforce && !admits(charge, view)) allowed = false;
+    const view = viewOf(charge.rule, states[i], now);
+    const fit = admits(charge, view);
+    if (charge.enforce && !fit) allowed = false;
     views.push(view);
+    fits.push(fit);
   }
-  const consume = step.op === 'consume';
   const verdicts: Verdict[] = [];
   const changes: (Change | undefined)[] = [];
   for (let i = 0; i < charges.length; i += 1) {
     const charge = charges[i] as Charge;
-    const change = consume && charge.cost > 0 ? changeOf(charge, views[i], allowed, newId) : undefined;
-    verdicts.push(verdictOf(charge, views[i], allowed, change));
+    const pays = allowed && (fits[i] as boolean);
+    const change = step.op === 'consume' && charge.cost > 0 ? changeOf(charge, views[i], pays, newId) : undefined;
+    verdicts.push(verdictOf(charge, views[i], fits[i] as boolean, pays ? change : undefined));
     changes.push(change);
   }
   return { outcome: { ok: true, op: step.op, now, allowed, verdicts }, changes };
@@ -69,42 +72,83 @@ function evaluateOne(
   now: number,
   newId: () => number,
 ): Evaluation {
-  const view = algorithms[charge.rule.algorithm].view(state, charge.rule, now);
-  const allowed = !charge.enforce || admits(charge, view);
-  const change = step.op === 'consume' && charge.cost > 0 ? changeOf(charge, view, allowed, newId) : undefined;
-  const verdict = verdictOf(charge, view, allowed, change);
-  return { outcome: { ok: true, op: step.op, now, allowed, verdicts: [verdict] }, changes: [change] };
-}
-
-function admits({ rule, cost, holdBack }: Charge, view: unknown): boolean {
-  return cost === 0 || algorithms[rule.algorithm].admits(view, rule, cost, holdBack);
+  const view = viewOf(charge.rule, state, now);
+  const fit = admits(charge, view);
+  const change = step.op === 'consume' && charge.cost > 0 ? changeOf(charge, view, fit, newId) : undefined;
+  const verdict = verdictOf(charge, view, fit, fit ? change : undefined);
+  return {
+    outcome: { ok: true, op: step.op, now, allowed: fit || !charge.enforce, verdicts: [verdict] },
+    changes: [change],
+  };
 }
 
 /** A refusal charges nothing; the one thing that it may write is the move of a ledger after the clock was set back. */
-function changeOf(charge: Charge, view: unknown, allowed: boolean, newId: () => number): Change | undefined {
-  const algorithm = algorithms[charge.rule.algorithm];
-  return allowed && admits(charge, view)
-    ? algorithm.charge(view, charge.rule, charge.cost, newId)
-    : algorithm.move(view, newId);
+function changeOf(charge: Charge, view: unknown, pays: boolean, newId: () => number): Change | undefined {
+  return pays ? chargeOf(charge, view, newId) : algorithms[charge.rule.algorithm].move(view, newId);
 }
 
-/** One limit's verdict; it was charged when the step is allowed, it admits, and there is a change. */
-function verdictOf(charge: Charge, view: unknown, allowed: boolean, change: Change | undefined): Verdict {
+/** One limit's verdict; `charged` is what charging it stores, undefined when it was not charged. */
+function verdictOf(charge: Charge, view: unknown, fits: boolean, charged: Change | undefined): Verdict {
   const { rule, cost, holdBack } = charge;
-  const algorithm = algorithms[rule.algorithm];
-  const fits = admits(charge, view);
-  const charged = allowed && fits && change !== undefined;
-  const numbers = algorithm.numbers(view, rule, holdBack, charged ? cost : 0);
+  const numbers = numbersOf(rule, view, holdBack, charged === undefined ? 0 : cost);
   return {
     admits: fits,
-    heldBack: !fits && holdBack > 0 && algorithm.admits(view, rule, cost, 0),
-    charged,
+    heldBack: !fits && holdBack > 0 && algorithms[rule.algorithm].admits(view, rule, cost, 0),
+    charged: charged !== undefined,
     remaining: numbers.remaining,
     retryAfterMs: fits ? 0 : retryAfterMs(charge, view),
     resetAfterMs: numbers.resetAfterMs,
     moreAfterMs: numbers.moreAfterMs,
-    mark: charged ? algorithm.mark(view, change) : undefined,
+    mark: charged === undefined ? undefined : algorithms[rule.algorithm].mark(view, charged),
   };
+}
+
+// What every decision calls goes by a switch over constants, where a look-up in the table would be shorter: what is called is
+// then known, and the engine inlines it.
+
+function viewOf(rule: Rule, state: LedgerState | undefined, now: number): unknown {
+  switch (rule.algorithm) {
+    case 'fixed-window':
+      return fixedWindowAlgorithm.view(state as WindowState | undefined, rule, now);
+    case 'sliding-window-log':
+      return slidingWindowLogAlgorithm.view(state as LogState | undefined, rule, now);
+    case 'token-bucket':
+      return tokenBucketAlgorithm.view(state as BucketState | undefined, rule, now);
+  }
+}
+
+function admits({ rule, cost, holdBack }: Charge, view: unknown): boolean {
+  if (cost === 0) return true;
+  switch (rule.algorithm) {
+    case 'fixed-window':
+      return fixedWindowAlgorithm.admits(view as WindowView, rule, cost, holdBack);
+    case 'sliding-window-log':
+      return slidingWindowLogAlgorithm.admits(view as LogView, rule, cost, holdBack);
+    case 'token-bucket':
+      return tokenBucketAlgorithm.admits(view as BucketView, rule, cost, holdBack);
+  }
+}
+
+function chargeOf({ rule, cost }: Charge, view: unknown, newId: () => number): Change {
+  switch (rule.algorithm) {
+    case 'fixed-window':
+      return fixedWindowAlgorithm.charge(view as WindowView, rule, cost, newId);
+    case 'sliding-window-log':
+      return slidingWindowLogAlgorithm.charge(view as LogView, rule, cost, newId);
+    case 'token-bucket':
+      return tokenBucketAlgorithm.charge(view as BucketView, rule, cost, newId);
+  }
+}
+
+function numbersOf(rule: Rule, view: unknown, holdBack: number, added: number): Numbers {
+  switch (rule.algorithm) {
+    case 'fixed-window':
+      return fixedWindowAlgorithm.numbers(view as WindowView, rule, holdBack, added);
+    case 'sliding-window-log':
+      return slidingWindowLogAlgorithm.numbers(view as LogView, rule, holdBack, added);
+    case 'token-bucket':
+      return tokenBucketAlgorithm.numbers(view as BucketView, rule, holdBack, added);
+  }
 }
 
 function retryAfterMs(charge: Charge, view: unknown): number {
