@@ -250,7 +250,7 @@ describe('a database that cannot be used', () => {
     const store = sqliteStore(database);
     database.close();
     expect(faultOf(store.runSync(consume(charge(FIVE))))).toMatch(
-      /^unreachable: .*database (connection )?is not open/i,
+      /^unreachable: .*(database connection is not open|statement has been finalized)/,
     );
   });
 
