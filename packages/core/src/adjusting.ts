@@ -19,8 +19,9 @@ export function refundStep(
   cost: unknown,
   everywhere: boolean,
   word: Failure | undefined,
+  known: readonly string[],
 ): Correction {
-  return correction(receipt, cost, everywhere, word, 'cost', (entry, amount) => {
+  return correction(receipt, cost, everywhere, word, known, 'cost', (entry, amount) => {
     const giveBack = Math.min(entry.charged, amount ?? entry.charged);
     return giveBack === 0 ? undefined : { change: 'give-back', amount: giveBack };
   });
@@ -32,13 +33,14 @@ export function settleStep(
   actual: unknown,
   everywhere: boolean,
   word: Failure | undefined,
+  known: readonly string[],
 ): Correction {
   if (actual === undefined)
     throw new LimiterError(
       'ERR_LIMITER_COST',
       'actual must be a whole number from 0 to 2^53-1 or a record of them, got undefined',
     );
-  return correction(receipt, actual, everywhere, word, 'actual', (entry, amount) => {
+  return correction(receipt, actual, everywhere, word, known, 'actual', (entry, amount) => {
     if (amount === undefined || amount === entry.charged) return undefined;
     return amount < entry.charged
       ? { change: 'give-back', amount: entry.charged - amount }
@@ -53,10 +55,11 @@ function correction(
   amounts: unknown,
   everywhere: boolean,
   word: Failure | undefined,
+  known: readonly string[],
   what: string,
   changeOf: (entry: ReceiptEntry, amount: number | undefined) => Change | undefined,
 ): Correction {
-  const amountFor = checkAmounts(receipt, amounts, what);
+  const amountFor = checkAmounts(receipt, amounts, known, what);
   const adjustments: Adjustment[] = [];
   const limits: string[] = [];
   for (const entry of receipt.entries) {
@@ -79,16 +82,22 @@ function correction(
   };
 }
 
-function checkAmounts(receipt: Receipt, amounts: unknown, what: string): (limit: string) => number | undefined {
+/** `known`: the limits of this limiter, which a receipt leaves out where they were skipped or unlimited. */
+function checkAmounts(
+  receipt: Receipt,
+  amounts: unknown,
+  known: readonly string[],
+  what: string,
+): (limit: string) => number | undefined {
   if (amounts === undefined) return () => undefined;
   if (typeof amounts !== 'object' || amounts === null) {
     const amount = checkCost(amounts, what);
     return () => amount;
   }
-  const known = receipt.entries.map((entry) => entry.limit);
+  const charged = receipt.entries.map((entry) => entry.limit);
   for (const [name, amount] of Object.entries(amounts)) {
     if (amount !== undefined) checkCost(amount, `${what}.${name}`);
-    if (!known.includes(name) && !/^[A-Za-z]/.test(name))
+    if (!known.includes(name) && !charged.includes(name))
       throw new LimiterError('ERR_LIMITER_UNKNOWN_LIMIT', `${what} must name limits, got ${shown(name)}`);
   }
   return (limit) => ownValue(amounts, limit) as number | undefined;

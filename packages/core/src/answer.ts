@@ -1,6 +1,6 @@
 /** An outcome turned into a decision: the verdicts of the store, or the word chosen for when it fails. */
 import { type DecidedBy, type Decision, isTighter, type LimitStatus, type Reason } from './decision.js';
-import { LimiterError } from './errors.js';
+import { LimiterError, shown } from './errors.js';
 import type { Mode } from './limit.js';
 import type { Plan, PlannedLimit } from './plan.js';
 import type { Asked, Question } from './question.js';
@@ -159,5 +159,6 @@ function decideByPolicy(answerer: Answerer, question: Question, fault: FaultOutc
 
 /** One line about a cause of any type. */
 export function causeText(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  if (cause instanceof Error) return cause.message;
+  return typeof cause === 'string' ? cause : shown(cause);
 }

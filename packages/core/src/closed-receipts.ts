@@ -1,4 +1,7 @@
-/** Which receipts this process has used. Two generations of ids, so that memory stays bounded: at least the last 100,000 are remembered. */
+/**
+ * Which receipts this process has used, whichever of its limiters was asked. Two generations of ids, so that memory stays bounded:
+ * at least the last 100,000 are remembered.
+ */
 const GENERATION = 100_000;
 
 export interface ClosedReceipts {
@@ -8,19 +11,19 @@ export interface ClosedReceipts {
   reopen(id: string): void;
 }
 
-export function closedReceipts(): ClosedReceipts {
-  let young = new Set<string>();
-  let old = new Set<string>();
-  return {
-    close(id) {
-      if (young.has(id) || old.has(id)) return false;
-      if (young.size >= GENERATION) [old, young] = [young, new Set()];
-      young.add(id);
-      return true;
-    },
-    reopen(id) {
-      young.delete(id);
-      old.delete(id);
-    },
-  };
-}
+let young = new Set<string>();
+let old = new Set<string>();
+
+/** One for the process: ids are unique, and two limiters of one name may share a store. */
+export const closedReceipts: ClosedReceipts = {
+  close(id) {
+    if (young.has(id) || old.has(id)) return false;
+    if (young.size >= GENERATION) [old, young] = [young, new Set()];
+    young.add(id);
+    return true;
+  },
+  reopen(id) {
+    young.delete(id);
+    old.delete(id);
+  },
+};

@@ -106,7 +106,8 @@ function checkStore(store: unknown, what: string): Store {
     typeof candidate !== 'object' ||
     candidate === null ||
     typeof candidate.run !== 'function' ||
-    typeof candidate.traits !== 'object'
+    typeof candidate.traits !== 'object' ||
+    candidate.traits === null
   ) {
     throw new LimiterError(
       'ERR_LIMITER_STORE',

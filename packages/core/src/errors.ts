@@ -26,7 +26,8 @@ export type LimiterErrorCode =
   | 'ERR_LIMITER_SCHEMA';
 
 /**
- * A mistake in how the library is used, or, where `onStoreFailure: 'throw'` was chosen, a store that failed. Nothing was charged.
+ * A mistake in how the library is used, which charges nothing; or, with ERR_LIMITER_STORE_FAILURE, a store that failed where
+ * `onStoreFailure: 'throw'` was chosen: then the message names the fault, and an `unknown-outcome` may have charged.
  *
  * @example
  * try { fixedWindow({ limit: 0.5, window: '1m' }); } catch (error) { (error as LimiterError).code; } // 'ERR_LIMITER_NUMBER'

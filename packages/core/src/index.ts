@@ -9,8 +9,17 @@ export { type Adjusting, adjust, algorithms, type Evaluation, evaluate, fullAgai
 export { type BreakerOptions, withBreaker } from './failure/breaker.js';
 export { type DeadlineOptions, withDeadline } from './failure/deadline.js';
 export type { Decorated } from './failure/decorate.js';
+export type {
+  BreakerClosedEvent,
+  BreakerOpenedEvent,
+  LateAnswerEvent,
+  OnStoreEvent,
+  StoreEvent,
+  StoreFailureEvent,
+  StoreRecoveredEvent,
+} from './failure/events.js';
 export { type FallbackOptions, withFallback } from './failure/fallback.js';
-export type { OnStoreEvent, StoreEvent } from './failure/observe.js';
+export { type ObservationOptions, withObservation } from './failure/observation.js';
 export { type ProtectOptions, protect } from './failure/protect.js';
 export {
   type Amount,
@@ -18,7 +27,6 @@ export {
   type FixedWindowOptions,
   fixedWindow,
   type Limit,
-  type LimitData,
   type LimitOptions,
   type Mode,
   type Refill,
@@ -57,7 +65,6 @@ export {
   type SlidingWindowLogRule,
   type TokenBucketRule,
 } from './rule.js';
-export { type Fraction, scaleRule, shareAsFraction } from './scale.js';
 export type {
   Adjusted,
   Adjustment,

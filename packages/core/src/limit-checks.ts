@@ -5,7 +5,7 @@ import { LimiterError, shown } from './errors.js';
 import type { Amount, Refill, Reserve } from './limit.js';
 import { checkName } from './names.js';
 
-/** Both bounds of a capacity: capacity x refillMs must stay a whole number that a double holds. */
+/** The upper bound of a capacity: capacity x refillMs must stay a whole number that a double holds. */
 export function checkCapacity(capacity: number, refillMs: number, what: string): number {
   if (capacity > floorDiv(MAX, refillMs)) {
     throw new LimiterError(

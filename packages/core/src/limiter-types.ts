@@ -1,7 +1,8 @@
 /** The types of a limiter: what a call must name, and what it may. Names flow from the limits, so that a misspelt one does not compile. */
 import type { Decision } from './decision.js';
 import type { Duration } from './duration.js';
-import type { StoreEvent } from './failure/observe.js';
+import type { StoreEvent } from './failure/events.js';
+import type { FallbackOptions } from './failure/fallback.js';
 import type { Amount, Limit, Mode } from './limit.js';
 import type { Failure, FaultOutcome, Store, SyncStore } from './store.js';
 
@@ -70,6 +71,7 @@ export interface Adjustments<L extends string> {
   };
 }
 
+/** The amount of a refund or settle: a whole cost for every limit of the receipt, or one by limit; a limit that is not named is left alone. */
 export type Part<L extends string> = number | { readonly [K in L]?: number };
 
 export interface Once {
@@ -95,7 +97,7 @@ export interface Limiter<N extends Names = Names> {
   settle(receipt: string, actual: Part<N['limits']>, options?: Once): Promise<Adjustments<N['limits']>>;
   /** Forgets what this subject used: exactly these keys. Rejects with ERR_LIMITER_STORE_FAILURE when the store fails. */
   reset(subject: Subject<N['axes']>, options?: ResetOptions<N['limits']>): Promise<void>;
-  /** Ends the limiter's own timers; the store stays open (`store.close()`). Later calls are refused with ERR_LIMITER_CLOSED. */
+  /** Later calls are refused with ERR_LIMITER_CLOSED. A limiter holds nothing open; the store stays open (`store.close()`). */
   close(): Promise<void>;
 }
 
@@ -109,11 +111,8 @@ export interface SyncLimiter<N extends Names = Names> extends Limiter<N> {
   resetSync(subject: Subject<N['axes']>, options?: ResetOptions<N['limits']>): void;
 }
 
-/** Decides in place of a failed store: `share` (0 < share <= 1) of every limit, 1 / the number of instances. */
-export interface Fallback {
-  readonly store: SyncStore;
-  readonly share: number;
-}
+/** What decides in place of a failed store. */
+export type Fallback = FallbackOptions;
 
 export type FailureOptions =
   | { readonly onStoreFailure: 'fallback'; readonly fallback: Fallback }

@@ -1,7 +1,7 @@
 /** createLimiter(): names, costs, tiers and words in; one step to the store; a decision out. */
 import { adjustments, type Correction, refundStep, settleStep } from './adjusting.js';
 import { causeText, decide, decideUnasked } from './answer.js';
-import { closedReceipts } from './closed-receipts.js';
+import { closedReceipts as receipts } from './closed-receipts.js';
 import { type AnyOptions, configure } from './configure.js';
 import type { Decision } from './decision.js';
 import { LimiterError, shown } from './errors.js';
@@ -59,12 +59,12 @@ export function createLimiter<S extends Store, const L extends Record<string, Li
 
 function makeLimiter(options: AnyOptions): SyncLimiter {
   const { asker, answerer, store } = configure(options);
-  const receipts = closedReceipts();
+  const limitNames = asker.plan.limits.map((limit) => limit.name);
   // A store that cannot fail answers at once; every other is asked through `run`, where deadlines and batches live.
   const atOnce = store.runSync !== undefined && store.traits.fails === 'never';
   const kept = atOnce ? template(asker) : undefined;
   let closed = false;
-  /** The kept question is in use: an eviction listener that asks again gets one of its own. */
+  /** The kept question is in use: a getter or an eviction listener that asks again gets one of its own. */
   let busy = false;
 
   function open(): void {
@@ -107,14 +107,15 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
       : decide(answerer, asked, runSync(asked.step));
   }
   function consumeSync(subject: unknown, call: CallOptions | undefined): Decision {
-    const asked = kept === undefined || busy || closed ? undefined : kept.fill(subject, call);
-    if (asked === undefined || asked.step.charges.length === 0) return askSync('consume', subject, call, false);
+    if (kept === undefined || busy || closed) return askSync('consume', subject, call, false);
     busy = true;
     try {
-      return decide(answerer, asked, runSync(asked.step));
+      const asked = kept.fill(subject, call);
+      if (asked !== undefined) return decide(answerer, asked, runSync(asked.step));
     } finally {
       busy = false;
     }
+    return askSync('consume', subject, call, false);
   }
   async function askAsync(
     op: 'consume' | 'peek',
@@ -139,7 +140,7 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     open();
     if (text === undefined) return { closed: false, failure: undefined, limits: {} };
     const receipt = readReceipt(text, options.name);
-    const correction = stepOf(receipt, amount, checkOnce(once), options.onStoreFailure);
+    const correction = stepOf(receipt, amount, checkOnce(once), options.onStoreFailure, limitNames);
     if (!receipts.close(receipt.id)) return { closed: true, failure: undefined, limits: {} };
     // A fallback's charge lies in the fallback's ledgers; the ids mean nothing to a store that never has one.
     const elsewhere = receipt.by === 'fallback' && atOnce;
@@ -152,6 +153,11 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     if (!outcome.ok && options.onStoreFailure === 'throw') throw storeFailed(outcome.cause);
     return adjustments(correction, outcome);
   }
+  /** A store that rejects with a mistake has run nothing: the receipt may be used again. */
+  function undone(id: string, error: unknown): unknown {
+    if (error instanceof LimiterError && error.code !== 'ERR_LIMITER_STORE') receipts.reopen(id);
+    return error;
+  }
   function adjustSync(
     text: unknown,
     amount: unknown,
@@ -159,7 +165,14 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     stepOf: typeof refundStep,
   ): Adjustments<string> {
     const work = correct(text, amount, once, stepOf);
-    return 'id' in work ? corrected(work.id, work.correction, runSync(work.correction.step)) : work;
+    if (!('id' in work)) return work;
+    let outcome: Outcome;
+    try {
+      outcome = runSync(work.correction.step);
+    } catch (error) {
+      throw undone(work.id, error);
+    }
+    return corrected(work.id, work.correction, outcome);
   }
   async function adjustAsync(
     text: unknown,
@@ -168,10 +181,18 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     stepOf: typeof refundStep,
   ): Promise<Adjustments<string>> {
     const work = correct(text, amount, once, stepOf);
-    return 'id' in work ? corrected(work.id, work.correction, await run(work.correction.step)) : work;
+    if (!('id' in work)) return work;
+    let outcome: Outcome;
+    try {
+      outcome = await run(work.correction.step);
+    } catch (error) {
+      throw undone(work.id, error);
+    }
+    return corrected(work.id, work.correction, outcome);
   }
   function resetStep(subject: unknown, reset: ResetOptions<string> | undefined): ResetStep {
     open();
+    checkKeys(reset, 'limits', 'a reset');
     return { op: 'reset', ledgers: ledgersOf(asker, subject, reset?.limits) };
   }
 
@@ -206,9 +227,21 @@ function storeFailed(cause: unknown): LimiterError {
 }
 
 function checkOnce(once: Once | undefined): boolean {
+  checkKeys(once, 'once', 'a refund or settle');
   const where = once?.once ?? 'process';
   if (where !== 'process' && where !== 'everywhere') {
     throw new LimiterError('ERR_LIMITER_OPTION', `once must be "process" or "everywhere", got ${shown(where)}`);
   }
   return where === 'everywhere';
+}
+
+/** An options object with this one option. */
+function checkKeys(options: unknown, known: string, who: string): void {
+  if (options === undefined || options === null) return;
+  if (typeof options !== 'object')
+    throw new LimiterError('ERR_LIMITER_OPTION', `the options of ${who} must be an object, got ${shown(options)}`);
+  for (const key of Object.keys(options)) {
+    if (key !== known)
+      throw new LimiterError('ERR_LIMITER_OPTION', `${who} has no option ${shown(key)}; it has ${known}`);
+  }
 }

@@ -33,7 +33,7 @@ export interface Question {
 }
 
 const CALL_OPTIONS = ['cost', 'tier', 'priority', 'limits', 'onStoreFailure'];
-const NO_OPTIONS: CallOptions = {};
+const NO_OPTIONS: CallOptions = Object.freeze(Object.create(null));
 
 /** What stays the same for a limiter: its plan and where its ledgers are placed. */
 export interface Asker {

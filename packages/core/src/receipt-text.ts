@@ -68,7 +68,7 @@ function ruleText(rule: Rule): string {
 
 /** The text of the number that was asked for last. */
 function remembered(write: (value: number) => string): (value: number) => string {
-  let last = -1;
+  let last = Number.NaN;
   let text = '';
   return (value) => {
     if (value !== last) {

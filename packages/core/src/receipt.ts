@@ -68,9 +68,11 @@ function bad(text: unknown): LimiterError {
 function readEntry(entry: unknown, text: unknown): ReceiptEntry {
   if (!Array.isArray(entry) || (entry.length !== 9 && entry.length !== 12)) throw bad(text);
   const [limit, name, code, first, second, third, values, slot, charged, id, at, position] = entry as unknown[];
-  const numbers =
-    entry.length === 12 ? [first, second, third, charged, id, at, position] : [first, second, third, charged];
-  const whole = numbers.every((n) => typeof n === 'number' && Number.isInteger(n) && n >= 0 && n <= MAX);
+  const numbers = entry.length === 12 ? [first, second, third, charged, id, position] : [first, second, third, charged];
+  // A window that is shifted by an offset may have begun before the epoch.
+  const whole =
+    numbers.every((n) => Number.isSafeInteger(n) && (n as number) >= 0) &&
+    (entry.length === 9 || Number.isSafeInteger(at));
   const named = typeof limit === 'string' && typeof name === 'string' && (slot === null || typeof slot === 'string');
   if (!whole || !named || !Array.isArray(values) || !values.every((value) => typeof value === 'string'))
     throw bad(text);

@@ -1,6 +1,6 @@
-/** A rule: the numbers by which one ledger is judged, as plain data that any store can carry. Chapter 2 of docs/concepts.md gives the meaning. */
+/** A rule: the numbers by which one ledger is judged, as plain data that any store can carry. "The three algorithms" in docs/concepts.md gives the meaning. */
 
-/** At most `limit` cost in a window of `windowMs`. See {@link ./algorithms/fixed-window.ts}. */
+/** At most `limit` cost in a window of `windowMs`. See algorithms/fixed-window.ts. */
 export interface FixedWindowRule {
   readonly algorithm: 'fixed-window';
   /** Whole cost per window, 0 .. 2^53-1; 0 admits nothing. */
@@ -13,7 +13,7 @@ export interface FixedWindowRule {
   readonly offsetMs: number;
 }
 
-/** At most `limit` cost in any interval of `windowMs`. See {@link ./algorithms/sliding-window-log.ts}. */
+/** At most `limit` cost in any interval of `windowMs`. See algorithms/sliding-window-log.ts. */
 export interface SlidingWindowLogRule {
   readonly algorithm: 'sliding-window-log';
   /** Whole cost, 0 .. 2^53-1. */
@@ -22,7 +22,7 @@ export interface SlidingWindowLogRule {
   readonly windowMs: number;
 }
 
-/** `capacity` tokens, `refillTokens` of which come back every `refillMs`, continuously. See {@link ./algorithms/token-bucket.ts}. */
+/** `capacity` tokens, `refillTokens` of which come back every `refillMs`, continuously. See algorithms/token-bucket.ts. */
 export interface TokenBucketRule {
   readonly algorithm: 'token-bucket';
   /** Whole tokens, 0 .. 2^53-1, and capacity x refillMs <= 2^53-1. */

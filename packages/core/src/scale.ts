@@ -9,6 +9,7 @@
  * ```
  */
 import { ceilDiv, floorDiv, MAX } from './algorithms/time.js';
+import { MAX_DURATION_MS } from './duration.js';
 import { LimiterError, shown } from './errors.js';
 import type { Rule, TokenBucketRule } from './rule.js';
 
@@ -19,7 +20,6 @@ export interface Fraction {
 }
 
 const MILLION = 1_000_000;
-const LONGEST_MS = 2 ** 42;
 
 /**
  * The simplest fraction that, as a double, is `share`; where there is none with a denominator up to 1,000,000, `share` in
@@ -85,7 +85,7 @@ export function scaleGrid(grid: string, numerator: number, denominator: number):
 }
 
 function scaleRefillMs(refillMs: number, numerator: number, denominator: number): number {
-  return Math.min(LONGEST_MS, (refillMs / gcd(numerator, refillMs)) * denominator);
+  return Math.min(MAX_DURATION_MS, (refillMs / gcd(numerator, refillMs)) * denominator);
 }
 
 /** floor(refillTokens * numerator / denominator * to / from), where `to` ms take the place of `from` ms. */

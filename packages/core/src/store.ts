@@ -40,7 +40,7 @@ export interface Charge {
   readonly enforce: boolean;
 }
 
-/** What a limiter does when the store fails; see store-failure.ts. Stores ignore it, decorators read it. */
+/** What a limiter does when the store fails; see docs/when-the-store-fails.md. Stores ignore it, decorators read it. */
 export type Failure = 'allow' | 'deny' | 'throw' | 'fallback';
 
 /** Ask all charges; charge those that admit if every enforced one admits. `peek` asks the same and writes nothing. */
@@ -125,8 +125,8 @@ export interface AskOutcome {
   readonly by?: 'fallback' | 'lease' | 'denial-memory' | undefined;
   /** By how much this way of deciding can admit more than the limit. Default 0. */
   readonly bound?: number | undefined;
-  /** Why somebody else decided. */
-  readonly cause?: unknown;
+  /** Why somebody else decided: the store's fault, when a fallback did. */
+  readonly cause?: FaultOutcome | undefined;
 }
 
 export interface Adjusted {

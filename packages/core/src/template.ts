@@ -16,6 +16,7 @@ export function template(asker: Asker): Template | undefined {
   const { plan, hashTag } = asker;
   if (plan.hasTiers || hashTag !== undefined) return undefined;
   const question = ask(asker, 'consume', sampleSubject(plan.axes), undefined, false) as Writable<Question>;
+  if (question.step.charges.length === 0) return undefined;
   const asked = question.asked as Writable<Asked>[];
   const charges = question.step.charges as Writable<Charge>[];
   const values = asked.map((part) => part.values as string[]);
@@ -45,13 +46,17 @@ function sampleSubject(axes: readonly string[]): unknown {
 
 /** The cost of options that hold nothing else, when it is one whole number. */
 function onlyCost(options: CallOptions): number | undefined {
+  if (options === null) return undefined;
   for (const key in options) if (key !== 'cost') return undefined;
+  // Options that do not show, such as getters of a class.
+  if (options.tier !== undefined || options.priority !== undefined) return undefined;
+  if (options.limits !== undefined || options.onStoreFailure !== undefined) return undefined;
   const { cost } = options;
   return typeof cost === 'number' && Number.isSafeInteger(cost) && cost > 0 ? cost : undefined;
 }
 
 function fillAxes(plan: Plan, subject: unknown, values: readonly string[][]): boolean {
-  if (typeof subject !== 'object' || subject === null) return false;
+  if (typeof subject !== 'object' || subject === null || Array.isArray(subject)) return false;
   const record = subject as Record<string, unknown>;
   for (let i = 0; i < values.length; i += 1) {
     const { axes } = plan.limits[i] as Plan['limits'][number];

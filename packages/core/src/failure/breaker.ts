@@ -18,8 +18,8 @@
 import type { FaultOutcome, Outcome, Step, Store } from '../store.js';
 import { faultAll, guard, isDead, markGuarded } from './answers.js';
 import { type Decorated, decorate, type Run, type RunSync } from './decorate.js';
+import { type BreakerClosedEvent, type BreakerOpenedEvent, safely } from './events.js';
 import type { Observe } from './observation.js';
-import { type BreakerClosedEvent, type BreakerOpenedEvent, safely } from './observe.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './options.js';
 import { monotonicNow } from './time.js';
 

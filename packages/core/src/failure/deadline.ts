@@ -14,9 +14,9 @@
 import type { DeadlineSignal, Outcome, Step, Store } from '../store.js';
 import { answersOfError, checked, faultAll, guardSync, markGuarded } from './answers.js';
 import { type Decorated, decorate } from './decorate.js';
+import { type LateAnswerEvent, safely } from './events.js';
 import { createExpiry, type Waiting } from './expiry.js';
 import { judgeLateAnswer } from './late-answer.js';
-import { type LateAnswerEvent, safely } from './observe.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './options.js';
 import { monotonicNow } from './time.js';
 
@@ -52,15 +52,15 @@ export function withDeadline<S extends Store>(store: S, options: DeadlineOptions
 
   function run(steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]> {
     return new Promise((resolve, reject) => {
-      const question = new Question(deadline, steps, resolve, reject);
-      const expired = expiry.wait(question, now());
+      const pending = new Pending(deadline, steps, resolve, reject);
+      const expired = expiry.wait(pending, now());
       try {
         store.run(steps, signal === undefined ? expired : either(expired, signal)).then(
-          (outcomes) => question.answer(outcomes),
-          (error) => question.fail(error),
+          (outcomes) => pending.answer(outcomes),
+          (error) => pending.fail(error),
         );
       } catch (error) {
-        question.fail(error);
+        pending.fail(error);
       }
     });
   }
@@ -107,7 +107,7 @@ type Resolve = (outcomes: readonly Outcome[]) => void;
 type Reject = (mistake: unknown) => void;
 
 /** One call of `run`, from the question to whichever comes first: the answer, or the end of the wait. */
-class Question implements Waiting {
+class Pending implements Waiting {
   dueAt = 0;
   open = false;
   before: Waiting | undefined = undefined;

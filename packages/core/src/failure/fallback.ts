@@ -33,7 +33,7 @@ import { type Decorated, decorate, type Run, type RunSync } from './decorate.js'
 export interface FallbackOptions {
   /** A store of this process, such as memoryStore(). Its ledgers outlive every flap; it is never asked while the store decides. */
   readonly store: SyncStore;
-  /** This process's part of every limit, 0.000001 .. 1: usually 1 / the number of processes. See `shareAsFraction`. */
+  /** This process's part of every limit, 0.000001 .. 1: usually 1 / the number of processes. 1 / 3 is exactly a third. */
   readonly share: number;
 }
 

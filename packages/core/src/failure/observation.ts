@@ -2,7 +2,7 @@
 import type { Failure, FaultOutcome, Outcome, Step, Store } from '../store.js';
 import { guard, markGuarded } from './answers.js';
 import { type Decorated, decorate } from './decorate.js';
-import { type OnStoreEvent, type StoreFailureEvent, type StoreRecoveredEvent, safely, throttled } from './observe.js';
+import { type OnStoreEvent, type StoreFailureEvent, type StoreRecoveredEvent, safely, throttled } from './events.js';
 import { monotonicNow } from './time.js';
 
 export interface ObservationOptions {

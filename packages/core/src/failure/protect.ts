@@ -4,9 +4,9 @@ import { guard } from './answers.js';
 import { type BreakerOptions, breaking } from './breaker.js';
 import { withDeadline } from './deadline.js';
 import type { Decorated } from './decorate.js';
+import { type OnStoreEvent, type StoreEvent, safely, throttled } from './events.js';
 import { type FallbackOptions, withFallback, withoutFallback } from './fallback.js';
 import { EVENT_INTERVAL_MS, observer, observing } from './observation.js';
-import { type OnStoreEvent, type StoreEvent, safely, throttled } from './observe.js';
 import { monotonicNow } from './time.js';
 
 export interface ProtectOptions {
