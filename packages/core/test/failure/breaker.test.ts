@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { LimiterError } from '../../src/errors.js';
 import { withBreaker } from '../../src/failure/breaker.js';
 import { withDeadline } from '../../src/failure/deadline.js';
-import type { StoreEvent } from '../../src/failure/observe.js';
+import type { StoreEvent } from '../../src/failure/events.js';
 import type { Fault, Outcome } from '../../src/index.js';
 import { type FlakyStore, flakyStore, flakySyncStore } from './flaky-store.js';
 import { asked, charge, consume, faulty, perMinute } from './steps.js';

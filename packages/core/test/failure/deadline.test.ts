@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LimiterError } from '../../src/errors.js';
 import { withDeadline } from '../../src/failure/deadline.js';
+import type { LateAnswerEvent } from '../../src/failure/events.js';
 import { withFallback } from '../../src/failure/fallback.js';
-import type { LateAnswerEvent } from '../../src/failure/observe.js';
 import type { AdjustStep, Failure, Outcome, Step } from '../../src/index.js';
 import { flakyStore, flakySyncStore } from './flaky-store.js';
 import { naiveStore } from './naive-store.js';

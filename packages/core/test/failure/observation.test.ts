@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { type LateAnswerEvent, type StoreEvent, type StoreFailureEvent, throttled } from '../../src/failure/events.js';
 import { withObservation } from '../../src/failure/observation.js';
-import { type LateAnswerEvent, type StoreEvent, type StoreFailureEvent, throttled } from '../../src/failure/observe.js';
 import { flakyStore, flakySyncStore } from './flaky-store.js';
 import { asked, charge, consume, faulty, perMinute } from './steps.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { StoreEvent } from '../../src/failure/observe.js';
+import type { StoreEvent } from '../../src/failure/events.js';
 import { protect } from '../../src/failure/protect.js';
 import type { Failure, Step } from '../../src/index.js';
 import { flakyStore, flakySyncStore } from './flaky-store.js';

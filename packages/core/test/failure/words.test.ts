@@ -1,6 +1,6 @@
 /** The four words, as the caller of a limiter sees them. */
 import { describe, expect, it } from 'vitest';
-import type { StoreEvent } from '../../src/failure/observe.js';
+import type { StoreEvent } from '../../src/failure/events.js';
 import { createLimiter, type Failure, slidingWindowLog, tokenBucket } from '../../src/index.js';
 import { type Behaviour, flakyStore, flakySyncStore } from './flaky-store.js';
 import { naiveStore } from './naive-store.js';
