@@ -7,7 +7,7 @@
  *  due           a heap of moments: an exhausted key has budget again, or a key's budget is full and it may be forgotten
  * ```
  *
- * No timer: every write looks at up to two keys that are due. A key that has budget again counts as used at that moment.
+ * No timer: each consume or adjust looks at one more key that is due than it has charges. A key that has budget again counts as used at that moment.
  */
 import { DueHeap, grownFloats } from './due-heap.js';
 import { Recency } from './recency.js';

@@ -204,6 +204,23 @@ describe('the log of a sliding window', () => {
     }
   });
 
+  it('stays exact when small steps back add up to more than all of time', () => {
+    const log = new EntryLog(1);
+    const windowMs = 2 ** 42;
+    const top = 2 ** 52 - 1;
+    for (let round = 1; round <= 1_500; round += 1) {
+      log.apply({ shiftMs: 0, append: { at: top, cost: 2 } }, windowMs);
+      expect(log.newestAt).toBe(top);
+      expect(log.usedAfter(top - windowMs)).toBe(round === 1 ? 2 : 3);
+      log.apply({ shiftMs: windowMs - 1, append: { at: top - windowMs + 1, cost: 1 } }, windowMs);
+      expect(log.newestAt).toBe(top - windowMs + 1);
+      expect(log.usedAfter(top - 2 * windowMs + 1)).toBe(round === 1 ? 3 : 4);
+      // What was charged before the step now lies at the same moment; the next charge at the top leaves only the last unit.
+      log.apply({ shiftMs: 0, giveBack: { position: log.nextPosition - 2, amount: 2 } }, windowMs);
+      expect(log.usedAfter(top - 2 * windowMs + 1)).toBe(round === 1 ? 1 : 2);
+    }
+  });
+
   it('knows nothing of a position that it never gave, that is no whole number, or that was dropped', () => {
     const log = new EntryLog(1);
     for (let at = 0; at < 10; at += 1) log.apply({ shiftMs: 0, append: { at, cost: 1 } }, WINDOW);

@@ -38,6 +38,14 @@ describe('when there is no room for a new key', () => {
     expect(store.stats()).toMatchObject({ size: 3, evictedExpired: 0, evictedLive: 1, evictedExhausted: 0 });
   });
 
+  it('the order of use outlives the growth of the store', () => {
+    const { store, evictions } = open(1_000);
+    for (let i = 0; i < 1_000; i += 1) consume(store, charge(fixed(3, HOUR), `key:${i}`));
+    for (const i of [0, 2, 4]) consume(store, charge(fixed(3, HOUR), `key:${i}`));
+    for (let i = 0; i < 5; i += 1) consume(store, charge(fixed(3, HOUR), `new:${i}`));
+    expect(evictions.map(({ values }) => values[0])).toEqual(['key:1', 'key:3', 'key:5', 'key:6', 'key:7']);
+  });
+
   it('looking at a key without charging it is no use', () => {
     const { store, evictions } = open(2);
     const rule = fixed(3, HOUR);
