@@ -1,6 +1,7 @@
 /** One command as one HTTP request, sent once, with an end. What comes back is sorted by one question: can the command have run? */
 import type { Endpoint } from './endpoint.js';
 import { neverSent } from './never-sent.js';
+import { sentOnce } from './sent-once.js';
 
 export type Reply =
   /** Redis carried the command out. */
@@ -48,7 +49,7 @@ export function rest(endpoint: Endpoint, lifeMs: number): Rest {
           ...endpoint.init,
           method: 'POST',
           headers: headers(),
-          body: JSON.stringify(command),
+          ...sentOnce(JSON.stringify(command)),
           redirect: 'manual',
           signal: controller.signal,
         });

@@ -76,6 +76,18 @@ describe('an error of fetch', () => {
     },
     { what: 'a refused connection in Bun', error: system({ code: 'ConnectionRefused' }), never: true },
     {
+      what: 'a refused connection in Deno',
+      error: caused(new Error('error sending request for url (http://127.0.0.1:1/): client error (Connect): tcp')),
+      never: true,
+    },
+    {
+      what: 'a connection that was lost in Deno',
+      error: caused(
+        new Error('error sending request for url (http://127.0.0.1:1/): client error (SendRequest): reset'),
+      ),
+      never: false,
+    },
+    {
       what: 'every address refused',
       error: caused(system({ errors: [system({ syscall: 'connect' }), system({ code: 'ECONNREFUSED' })] })),
       never: true,

@@ -102,6 +102,42 @@ describe('a request', () => {
     for (const { headers } of upstash.requests) expect(headers).not.toHaveProperty('upstash-sync-token');
   });
 
+  it('goes to the cache and the backend that the client names, and follows no redirect', async () => {
+    const sent = vi.spyOn(globalThis, 'fetch');
+    const { url, token } = upstash;
+    await one(upstashStore(new Redis({ url, token, cache: 'no-cache' })), 'a');
+    await one(upstashStore(new Fastly({ url, token, backend: 'limiter' })), 'a');
+    await one(upstashStore({ url, token }), 'a');
+    const [node, fastly, plain] = sent.mock.calls.slice(-3).map(([, init]) => init);
+    sent.mockRestore();
+    expect(node).toMatchObject({ method: 'POST', redirect: 'manual', cache: 'no-cache' });
+    expect(fastly).toMatchObject({ backend: 'limiter' });
+    expect(Object.keys(plain ?? {}).toSorted()).toEqual(['body', 'headers', 'method', 'redirect', 'signal']);
+  });
+
+  it('has a body that cannot be sent twice on Deno, whose fetch would send it twice', async () => {
+    vi.stubGlobal('Deno', {});
+    const sent = vi.spyOn(globalThis, 'fetch');
+    try {
+      const store = upstashStore({ url: upstash.url, token: upstash.token });
+      expect(faultOf(await one(store, 'ü'))).toBe('ok');
+      expect(sent.mock.lastCall?.[1]).toMatchObject({ body: expect.any(ReadableStream), duplex: 'half' });
+      expect(await timesRun(store, 'ü')).toBe(1);
+    } finally {
+      sent.mockRestore();
+      vi.unstubAllGlobals();
+    }
+  });
+
+  it('leaves no timer behind', async () => {
+    const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const store = upstashStore({ url: upstash.url, token: upstash.token }, { requestTimeoutMs: 60_000 });
+    for (let i = 0; i < 50; i += 1) await one(store, 'a');
+    // The connections that fetch keeps have a few of their own.
+    const after = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    expect(after - before).toBeLessThan(10);
+  });
+
   it('leaves the client as it was', async () => {
     const client = new Redis({ url: upstash.url, token: upstash.token });
     const { client: requester } = client as unknown as { readonly client: object };
