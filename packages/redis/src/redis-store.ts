@@ -46,7 +46,11 @@ export interface RedisStoreOptions {
 export function redisStore(client: RedisStoreClient, options: RedisStoreOptions = {}): RedisStore {
   const { prefix = 'limiter', clock, connection = 'own', crossSlot = 'refuse' } = options;
   const { staleAfterMs = 1000, onWarning = emitWarning } = options;
-  check(typeof prefix === 'string' && !/[{}\p{Cs}]/u.test(prefix), 'prefix must be text without { } and half pairs', prefix);
+  check(
+    typeof prefix === 'string' && !/[{}\p{Cs}]/u.test(prefix),
+    'prefix must be text without { } and half pairs',
+    prefix,
+  );
   check(clock === undefined || typeof clock === 'function', 'clock must be a function', clock);
   check(connection === 'own' || connection === 'shared', "connection must be 'own' or 'shared'", connection);
   check(crossSlot === 'refuse' || crossSlot === 'give-back', "crossSlot must be 'refuse' or 'give-back'", crossSlot);

@@ -41,7 +41,11 @@ export interface UpstashStoreOptions {
  */
 export function upstashStore(client: UpstashClient | UpstashCredentials, options: UpstashStoreOptions = {}): Store {
   const { prefix = 'limiter', clock, staleAfterMs = 1000, requestTimeoutMs = 5000 } = options;
-  check(typeof prefix === 'string' && !/[{}\p{Cs}]/u.test(prefix), 'prefix must be text without { } and half pairs', prefix);
+  check(
+    typeof prefix === 'string' && !/[{}\p{Cs}]/u.test(prefix),
+    'prefix must be text without { } and half pairs',
+    prefix,
+  );
   check(clock === undefined || typeof clock === 'function', 'clock must be a function', clock);
   check(isTimer(staleAfterMs), 'staleAfterMs must be a whole number from 1 to 2^31-1', staleAfterMs);
   check(isTimer(requestTimeoutMs), 'requestTimeoutMs must be a whole number from 1 to 2^31-1', requestTimeoutMs);
