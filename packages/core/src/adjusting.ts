@@ -2,7 +2,8 @@
 import { ceilDiv, STEP_BACK_MS } from './algorithms/time.js';
 import { LimiterError, shown } from './errors.js';
 import type { Adjustments } from './limiter-types.js';
-import { checkCost, ownValue } from './question.js';
+import { ownValue } from './own-value.js';
+import { checkCost } from './question.js';
 import type { Receipt, ReceiptEntry } from './receipt.js';
 import type { Rule } from './rule.js';
 import type { Adjustment, AdjustStep, Failure, Outcome } from './store.js';
@@ -48,7 +49,7 @@ export function settleStep(
   });
 }
 
-type Change = Pick<Adjustment, 'change' | 'amount'>;
+type AmountChange = Pick<Adjustment, 'change' | 'amount'>;
 
 function correction(
   receipt: Receipt,
@@ -57,7 +58,7 @@ function correction(
   word: Failure | undefined,
   known: readonly string[],
   what: string,
-  changeOf: (entry: ReceiptEntry, amount: number | undefined) => Change | undefined,
+  changeOf: (entry: ReceiptEntry, amount: number | undefined) => AmountChange | undefined,
 ): Correction {
   const amountFor = checkAmounts(receipt, amounts, known, what);
   const adjustments: Adjustment[] = [];

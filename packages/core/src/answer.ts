@@ -1,6 +1,6 @@
 /** An outcome turned into a decision: the verdicts of the store, or the word chosen for when it fails. */
 import { type DecidedBy, type Decision, isTighter, type LimitStatus, type Reason } from './decision.js';
-import { LimiterError, shown } from './errors.js';
+import { causeText, LimiterError } from './errors.js';
 import type { Mode } from './limit.js';
 import type { Plan, PlannedLimit } from './plan.js';
 import type { Asked, Question } from './question.js';
@@ -9,7 +9,7 @@ import type { AskOutcome, Charge, FaultOutcome, Outcome, Verdict } from './store
 import { shownKey } from './subject.js';
 
 /** How long a refused call waits when the store failed and nobody knows better. */
-export const FAILED_RETRY_AFTER_MS = 1_000;
+const FAILED_RETRY_AFTER_MS = 1_000;
 
 /** What stays the same for a limiter. */
 export interface Answerer {
@@ -63,7 +63,7 @@ function decideByVerdicts(answerer: Answerer, question: Question, outcome: AskOu
     tier: question.tier,
     tightest: speaks,
     receipt: allowed && step.op === 'consume' ? receiptOf(answerer, question, outcome) : undefined,
-    failure: outcome.cause as FaultOutcome | undefined,
+    failure: outcome.cause,
     limits,
   };
 }
@@ -155,10 +155,4 @@ function decideByPolicy(answerer: Answerer, question: Question, fault: FaultOutc
     failure: fault,
     limits,
   };
-}
-
-/** One line about a cause of any type. */
-export function causeText(cause: unknown): string {
-  if (cause instanceof Error) return cause.message;
-  return typeof cause === 'string' ? cause : shown(cause);
 }

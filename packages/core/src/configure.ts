@@ -4,6 +4,7 @@ import { parseDuration } from './duration.js';
 import { LimiterError, shown } from './errors.js';
 import { protect } from './failure/protect.js';
 import type { Limit } from './limit.js';
+import { checkMode, checkOptions } from './limit-checks.js';
 import type { Fallback, LimiterOptions } from './limiter-types.js';
 import { compilePlan } from './plan.js';
 import type { Asker } from './question.js';
@@ -28,7 +29,6 @@ const OPTIONS = [
   'clock',
 ];
 const WORDS: readonly unknown[] = ['allow', 'deny', 'throw', 'fallback'];
-const DEFAULT_TIMEOUT_MS = 250;
 
 /** Checks the options and puts the parts together. @throws LimiterError */
 export function configure(options: AnyOptions): {
@@ -36,16 +36,7 @@ export function configure(options: AnyOptions): {
   readonly answerer: Answerer;
   readonly store: Store;
 } {
-  if (typeof options !== 'object' || options === null) {
-    throw new LimiterError('ERR_LIMITER_OPTION', `createLimiter() takes an options object, got ${shown(options)}`);
-  }
-  for (const key of Object.keys(options)) {
-    if (!OPTIONS.includes(key))
-      throw new LimiterError(
-        'ERR_LIMITER_OPTION',
-        `createLimiter() has no option ${shown(key)}; it has ${OPTIONS.join(', ')}`,
-      );
-  }
+  checkOptions(options, OPTIONS, 'createLimiter');
   const {
     name,
     store,
@@ -58,8 +49,7 @@ export function configure(options: AnyOptions): {
     clock = Date.now,
   } = options;
   checkStore(store, 'store');
-  if (mode !== 'enforce' && mode !== 'shadow')
-    throw new LimiterError('ERR_LIMITER_OPTION', `mode must be "enforce" or "shadow", got ${shown(mode)}`);
+  checkMode(mode);
   if (typeof clock !== 'function')
     throw new LimiterError('ERR_LIMITER_OPTION', `clock must be a function that returns ms, got ${shown(clock)}`);
   const plan = compilePlan(name, limits, store.traits.instances ?? 1);
@@ -77,7 +67,7 @@ export function configure(options: AnyOptions): {
   const checkFailure = (word: unknown): Failure | undefined => checkWord(word ?? onStoreFailure, store, fallback);
   checkFailure(undefined);
   const timeoutMs =
-    options.storeTimeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(options.storeTimeout, 'storeTimeout');
+    options.storeTimeout === undefined ? undefined : parseDuration(options.storeTimeout, 'storeTimeout');
   return {
     asker: { plan, hashTag, checkFailure },
     answerer: { name, plan, mode, now: clock, receipts: lazyReceipts(name) },

@@ -53,3 +53,9 @@ export function shown(value: unknown): string {
   }
   return Object.is(value, -0) ? '-0' : String(value);
 }
+
+/** One line about a cause of any type. */
+export function causeText(cause: unknown): string {
+  if (cause instanceof Error) return cause.message;
+  return typeof cause === 'string' ? cause : shown(cause);
+}

@@ -1,4 +1,4 @@
-/** What the options of a limit must be: each check says the value and the rule. */
+/** What the options of a limit must be, and what they share with those of limiters and calls: each check says the value and the rule. */
 import { floorDiv, MAX } from './algorithms/time.js';
 import { checkTokens, parseDuration, parseRate } from './duration.js';
 import { LimiterError, shown } from './errors.js';
@@ -38,6 +38,12 @@ export function axesOf(by: string | readonly string[] = 'subject'): string[] {
   if (new Set(axes).size < axes.length)
     throw new LimiterError('ERR_LIMITER_NAME', `by must name each axis once, got ${shown(by)}`);
   return axes;
+}
+
+/** A limit's mode, or a limiter's. */
+export function checkMode(mode: unknown): void {
+  if (mode === 'enforce' || mode === 'shadow') return;
+  throw new LimiterError('ERR_LIMITER_OPTION', `mode must be "enforce" or "shadow", got ${shown(mode)}`);
 }
 
 /** Whole units or whole per cent, by priority. */
@@ -120,8 +126,13 @@ export function checkOptions(options: unknown, known: readonly string[], who: st
   if (typeof options !== 'object' || options === null) {
     throw new LimiterError('ERR_LIMITER_OPTION', `${who}() takes an options object, got ${shown(options)}`);
   }
+  checkKnown(options, known, `${who}()`);
+}
+
+/** No unknown option: a misspelt one would silently do nothing. */
+export function checkKnown(options: object, known: readonly string[], who: string): void {
   for (const key of Object.keys(options)) {
     if (!known.includes(key))
-      throw new LimiterError('ERR_LIMITER_OPTION', `${who}() has no option ${shown(key)}; it has ${known.join(', ')}`);
+      throw new LimiterError('ERR_LIMITER_OPTION', `${who} has no option ${shown(key)}; it has ${known.join(', ')}`);
   }
 }

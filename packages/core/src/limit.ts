@@ -5,6 +5,7 @@ import {
   axesOf,
   checkAmount,
   checkCapacity,
+  checkMode,
   checkOptions,
   checkReserve,
   isPlainRefill,
@@ -197,9 +198,7 @@ function define(
   ruleOf: (tier: string | undefined) => Rule | 'unlimited',
 ): never {
   const { mode = 'enforce', ledger, reserve = {} } = options;
-  if (mode !== 'enforce' && mode !== 'shadow') {
-    throw new LimiterError('ERR_LIMITER_OPTION', `mode must be "enforce" or "shadow", got ${shown(mode)}`);
-  }
+  checkMode(mode);
   const frozenRule = (tier: string | undefined): Rule | 'unlimited' => {
     const rule = ruleOf(tier);
     return typeof rule === 'string' ? rule : Object.freeze(rule);

@@ -1,11 +1,12 @@
 /** createLimiter(): names, costs, tiers and words in; one step to the store; a decision out. */
 import { adjustments, type Correction, refundStep, settleStep } from './adjusting.js';
-import { causeText, decide, decideUnasked } from './answer.js';
+import { decide, decideUnasked } from './answer.js';
 import { closedReceipts as receipts } from './closed-receipts.js';
 import { type AnyOptions, configure } from './configure.js';
 import type { Decision } from './decision.js';
-import { LimiterError, shown } from './errors.js';
+import { causeText, LimiterError, shown } from './errors.js';
 import type { Limit } from './limit.js';
+import { checkKnown } from './limit-checks.js';
 import type {
   Adjustments,
   FailureOptions,
@@ -21,7 +22,7 @@ import type {
 } from './limiter-types.js';
 import { ask, type CallOptions, ledgersOf, type Question } from './question.js';
 import { readReceipt } from './receipt.js';
-import type { Failure, Outcome, ResetStep, Step, Store } from './store.js';
+import type { Failure, FaultOutcome, Outcome, ResetStep, Step, Store } from './store.js';
 import { template } from './template.js';
 
 /**
@@ -150,7 +151,7 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
   function corrected(id: string, correction: Correction, outcome: Outcome): Adjustments<string> {
     // Only an unknown outcome may have run; every other fault left the charge as it was, so the receipt may be used again.
     if (!outcome.ok && outcome.fault !== 'unknown-outcome') receipts.reopen(id);
-    if (!outcome.ok && options.onStoreFailure === 'throw') throw storeFailed(outcome.cause);
+    if (!outcome.ok && options.onStoreFailure === 'throw') throw storeFailed(outcome);
     return adjustments(correction, outcome);
   }
   /** A store that rejects with a mistake has run nothing: the receipt may be used again. */
@@ -205,7 +206,7 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     reset: async (subject, reset) => {
       const step = resetStep(subject, reset);
       const outcome = await run(step);
-      if (!outcome.ok) throw storeFailed(outcome.cause);
+      if (!outcome.ok) throw storeFailed(outcome);
     },
     close: async () => {
       closed = true;
@@ -217,13 +218,13 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     settleSync: (receipt, actual, once) => adjustSync(receipt, actual, once, settleStep),
     resetSync: (subject, reset) => {
       const outcome = runSync(resetStep(subject, reset));
-      if (!outcome.ok) throw storeFailed(outcome.cause);
+      if (!outcome.ok) throw storeFailed(outcome);
     },
   };
 }
 
-function storeFailed(cause: unknown): LimiterError {
-  return new LimiterError('ERR_LIMITER_STORE_FAILURE', `the store failed: ${causeText(cause)}`, { cause });
+function storeFailed({ fault, cause }: FaultOutcome): LimiterError {
+  return new LimiterError('ERR_LIMITER_STORE_FAILURE', `the store failed (${fault}): ${causeText(cause)}`, { cause });
 }
 
 function checkOnce(once: Once | undefined): boolean {
@@ -240,8 +241,5 @@ function checkKeys(options: unknown, known: string, who: string): void {
   if (options === undefined || options === null) return;
   if (typeof options !== 'object')
     throw new LimiterError('ERR_LIMITER_OPTION', `the options of ${who} must be an object, got ${shown(options)}`);
-  for (const key of Object.keys(options)) {
-    if (key !== known)
-      throw new LimiterError('ERR_LIMITER_OPTION', `${who} has no option ${shown(key)}; it has ${known}`);
-  }
+  checkKnown(options, [known], who);
 }

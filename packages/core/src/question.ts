@@ -1,6 +1,8 @@
 /** A call turned into a step: who asks, at what cost, by which numbers; checked before anything is charged. */
 import { MAX } from './algorithms/time.js';
 import { LimiterError, shown } from './errors.js';
+import { checkKnown } from './limit-checks.js';
+import { ownValue } from './own-value.js';
 import { heldBack, type Plan, type Resolved, resolveLimit } from './plan.js';
 import type { AskStep, Charge, Failure, Ledger } from './store.js';
 import { axisValues, checkSubject } from './subject.js';
@@ -32,7 +34,8 @@ export interface Question {
   readonly tier: string | undefined;
 }
 
-const CALL_OPTIONS = ['cost', 'tier', 'priority', 'limits', 'onStoreFailure'];
+const INSPECT_OPTIONS = ['tier', 'priority', 'limits', 'onStoreFailure'];
+const CALL_OPTIONS = ['cost', ...INSPECT_OPTIONS];
 const NO_OPTIONS: CallOptions = Object.freeze(Object.create(null));
 
 /** What stays the same for a limiter: its plan and where its ledgers are placed. */
@@ -118,12 +121,7 @@ function checkCallOptions(options: unknown, inspect: boolean): void {
   if (typeof options !== 'object' || options === null) {
     throw new LimiterError('ERR_LIMITER_OPTION', `the options of a call must be an object, got ${shown(options)}`);
   }
-  for (const key of Object.keys(options)) {
-    if (!CALL_OPTIONS.includes(key) || (inspect && key === 'cost')) {
-      const known = inspect ? CALL_OPTIONS.slice(1) : CALL_OPTIONS;
-      throw new LimiterError('ERR_LIMITER_OPTION', `a call has no option ${shown(key)}; it has ${known.join(', ')}`);
-    }
-  }
+  checkKnown(options, inspect ? INSPECT_OPTIONS : CALL_OPTIONS, 'a call');
 }
 
 function checkTier(plan: Plan, tier: unknown): string | undefined {
@@ -184,9 +182,4 @@ function knownLimit(plan: Plan, name: unknown, what: string): Plan['limits'][num
     );
   }
   return limit;
-}
-
-/** The own property of a record, so that a limit named `constructor` is only what the caller said. */
-export function ownValue(record: object, name: string): unknown {
-  return Object.hasOwn(record, name) ? (record as Record<string, unknown>)[name] : undefined;
 }

@@ -1,5 +1,6 @@
 /** Who is asking: a call's subject, checked against the axes that the limits name. */
 import { LimiterError, shown } from './errors.js';
+import { ownValue } from './own-value.js';
 import type { PlannedLimit } from './plan.js';
 
 /** Checks a subject once a call. @throws LimiterError ERR_LIMITER_SUBJECT */
@@ -17,7 +18,7 @@ export function checkSubject(axes: readonly string[], subject: unknown): void {
     throw new LimiterError('ERR_LIMITER_SUBJECT', `${rule}, got ${shown(subject)}`);
   }
   for (const axis of axes) {
-    const value: unknown = Object.hasOwn(subject, axis) ? (subject as Record<string, unknown>)[axis] : undefined;
+    const value = ownValue(subject, axis);
     if (typeof value !== 'string' && value !== null) {
       throw new LimiterError(
         'ERR_LIMITER_SUBJECT',

@@ -1,4 +1,5 @@
 /** What stands between a limiter and its store: fallback(observation(breaker(deadline(store)))). */
+import { causeText } from '../errors.js';
 import type { Store } from '../store.js';
 import { guard } from './answers.js';
 import { type BreakerOptions, breaking } from './breaker.js';
@@ -61,13 +62,9 @@ function processWarning(name: string): OnStoreEvent | undefined {
     const { fault, cause, word, suppressed } = event;
     const before = suppressed === 0 ? '' : ` ${suppressed} more since the last warning.`;
     const done = word === undefined ? '' : `; onStoreFailure: '${word}' decides`;
-    process.emitWarning?.(`limiter ${name}: the store failed (${fault}: ${textOf(cause)})${done}.${before}`, {
+    process.emitWarning?.(`limiter ${name}: the store failed (${fault}: ${causeText(cause)})${done}.${before}`, {
       type: 'LimiterWarning',
       code: 'LIMITER_STORE_FAILURE',
     });
   };
-}
-
-function textOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }
