@@ -50,10 +50,10 @@ function watchNodes(cluster: ClusterClient, shared: boolean, hooks: LinkHooks): 
         return cluster.status === 'ready' && lane.ready;
       },
       // A script goes through the Cluster, which redirects it; anything else is meant for this very node.
-      async send(command, args) {
+      send(command, args) {
         if (!SCRIPT_COMMANDS.has(command)) return lane.send(command, args);
-        if (!lane.ready) throw new NotSent('The node is not ready', { cause: trouble });
-        return sendBy(cluster, command, args);
+        if (lane.ready) return sendBy(cluster, command, args);
+        return Promise.reject(new NotSent('The node is not ready', { cause: trouble }));
       },
     };
   }
@@ -161,8 +161,8 @@ function ownLink(given: ClusterClient, hooks: LinkHooks): Link {
   }
   const again = reopening(connect);
 
-  const onGivenEnd = (): void => {
-    if (held) return;
+  const sleep = (): void => {
+    if (held || closed) return;
     asleep = true;
     again.cancel();
     if (cluster.status !== 'end') cluster.disconnect();
@@ -175,7 +175,7 @@ function ownLink(given: ClusterClient, hooks: LinkHooks): Link {
     again.made();
     nodes.openMasters();
   });
-  given.on('end', onGivenEnd);
+  given.on('end', sleep);
   if ((given.options as { readonly lazyConnect?: boolean }).lazyConnect !== true) connect();
 
   return {
@@ -192,6 +192,7 @@ function ownLink(given: ClusterClient, hooks: LinkHooks): Link {
       held = busy;
       nodes.hold(busy);
       again.hold(busy);
+      if (!busy && given.status === 'end') sleep();
     },
     isReply: isReplyError,
     get trouble() {
@@ -201,7 +202,7 @@ function ownLink(given: ClusterClient, hooks: LinkHooks): Link {
       closed = true;
       again.cancel();
       nodes.stop();
-      given.off('end', onGivenEnd);
+      given.off('end', sleep);
       if (cluster.status !== 'end') cluster.disconnect();
     },
   };

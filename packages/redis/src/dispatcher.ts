@@ -12,6 +12,8 @@ import { waitingRoom } from './waiting.js';
 
 /** While steps wait, their connections are asked for this often. */
 const URGE_MS = 100;
+/** After so long without a call the connection no longer keeps the process alive. */
+const REST_MS = 50;
 /** How long close() waits for what was sent. */
 const CLOSE_MS = 1000;
 
@@ -44,6 +46,8 @@ export function createDispatcher(
   let scheduled = false;
   let pending = 0;
   let closed = false;
+  let held = false;
+  let resting: NodeJS.Timeout | undefined;
   let urging: NodeJS.Timeout | undefined;
   let drained: (() => void) | undefined;
   const waiting = waitingRoom(
@@ -80,7 +84,17 @@ export function createDispatcher(
 
   function settle(): void {
     pending -= 1;
-    if (pending === 0) link.hold(false);
+    if (pending > 0 || resting !== undefined) return;
+    // Not at once: calls that follow each other would pay for it every time.
+    resting = setTimeout(rest, REST_MS);
+    resting.unref();
+  }
+
+  function rest(): void {
+    resting = undefined;
+    if (pending > 0) return;
+    held = false;
+    link.hold(false);
   }
 
   function schedule(): void {
@@ -176,7 +190,10 @@ export function createDispatcher(
           gathered.push({ run, index, step: steps[index] as Step, slot: slots?.[index] ?? 0, signal });
         }
         pending += 1;
-        if (pending === 1) link.hold(true);
+        if (!held) {
+          held = true;
+          link.hold(true);
+        }
         schedule();
       });
     },
@@ -184,6 +201,7 @@ export function createDispatcher(
     async close() {
       if (closed) return;
       closed = true;
+      clearTimeout(resting);
       clearInterval(urging);
       const cause = new Error('The Redis store was closed before the step was sent');
       for (const item of [...waiting.leave(() => true), ...gathered.splice(0)]) answer(item, unreachable(cause));

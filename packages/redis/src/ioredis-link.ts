@@ -37,9 +37,9 @@ export function watchConnection(client: RedisClient, name: string, shared: boole
 
   const writable = (): boolean => client.status === 'ready' && streamOf(client)?.writable !== false;
 
-  async function send(command: string, args: readonly string[]): Promise<unknown> {
-    if (!writable()) throw new NotSent(`Not connected to Redis (${client.status})`, { cause: trouble });
-    return sendBy(client, command, args);
+  function send(command: string, args: readonly string[]): Promise<unknown> {
+    if (writable()) return sendBy(client, command, args);
+    return Promise.reject(new NotSent(`Not connected to Redis (${client.status})`, { cause: trouble }));
   }
 
   const lane: Lane = {
@@ -147,8 +147,8 @@ function ownLink(given: RedisClient, hooks: LinkHooks): Link {
   }
 
   // The caller's client has ended: so does ours, until another call comes.
-  const onGivenEnd = (): void => {
-    if (held) return;
+  const sleep = (): void => {
+    if (held || closed) return;
     asleep = true;
     again.cancel();
     if (client.status !== 'end') client.disconnect();
@@ -158,7 +158,7 @@ function ownLink(given: RedisClient, hooks: LinkHooks): Link {
     if (!closed && !asleep) again.lost();
   });
   client.on('ready', again.made);
-  given.on('end', onGivenEnd);
+  given.on('end', sleep);
   if ((given.options as { readonly lazyConnect?: boolean }).lazyConnect !== true) open();
 
   return {
@@ -173,6 +173,7 @@ function ownLink(given: RedisClient, hooks: LinkHooks): Link {
       held = busy;
       connection.hold(busy);
       again.hold(busy);
+      if (!busy && given.status === 'end') sleep();
     },
     isReply: isReplyError,
     get trouble() {
@@ -181,7 +182,7 @@ function ownLink(given: RedisClient, hooks: LinkHooks): Link {
     async close() {
       closed = true;
       connection.stop();
-      given.off('end', onGivenEnd);
+      given.off('end', sleep);
       again.cancel();
       if (client.status !== 'end') client.disconnect();
     },

@@ -214,10 +214,20 @@ function ownLink(given: NodeRedisClient, hooks: LinkHooks): Link {
     watchdog.unref();
   }
 
-  const onGivenEnd: Listener = () => {
+  // The caller's client has ended: so does ours, until another call comes.
+  let givenEnded = false;
+  const sleep = (): void => {
     if (!held && client.isOpen) client.destroy();
   };
+  const onGivenEnd: Listener = () => {
+    givenEnded = true;
+    sleep();
+  };
+  const onGivenReady: Listener = () => {
+    givenEnded = false;
+  };
   given.on('end', onGivenEnd);
+  given.on('ready', onGivenReady);
 
   const watched = watch(client, hooks, {
     open,
@@ -229,12 +239,14 @@ function ownLink(given: NodeRedisClient, hooks: LinkHooks): Link {
         look();
       } else {
         client.unref();
+        if (givenEnded) sleep();
       }
     },
     async close() {
       closed = true;
       watched.stop();
       given.off('end', onGivenEnd);
+      given.off('ready', onGivenReady);
       clearInterval(watchdog);
       if (client.isOpen) client.destroy();
     },
