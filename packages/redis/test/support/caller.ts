@@ -19,7 +19,18 @@ export interface Task {
   readonly atOnce: number;
 }
 
+/** One call as its caller saw it, on the clock that all processes of a machine share. */
+export interface Call {
+  readonly startedNs: string;
+  readonly endedNs: string;
+  readonly cost: number;
+  readonly allowed: boolean;
+  /** Of the organisation's limit. */
+  readonly remaining: number;
+}
+
 export interface Report {
+  readonly history: readonly Call[];
   readonly admitted: readonly number[];
   readonly refused: readonly number[];
   readonly failed: number;
@@ -54,12 +65,22 @@ async function perform(task: Task, begin: () => Promise<unknown>): Promise<Repor
   await begin();
   const admitted: number[] = [];
   const refused: number[] = [];
+  const history: Call[] = [];
   let failed = 0;
   for (let from = 0; from < task.calls.length; from += task.atOnce) {
     await Promise.all(
       task.calls.slice(from, from + task.atOnce).map(async ({ cost, orgLimit }) => {
         try {
+          const startedNs = String(process.hrtime.bigint());
           const decision = await limiter.consume({ device, org: 'o1' }, { cost, limits: { org: orgLimit } });
+          const endedNs = String(process.hrtime.bigint());
+          history.push({
+            startedNs,
+            endedNs,
+            cost,
+            allowed: decision.allowed,
+            remaining: decision.limits.org.remaining,
+          });
           (decision.allowed ? admitted : refused).push(cost);
         } catch {
           failed += 1;
@@ -70,7 +91,7 @@ async function perform(task: Task, begin: () => Promise<unknown>): Promise<Repor
   await limiter.close();
   await store.close();
   client.disconnect();
-  return { admitted, refused, failed };
+  return { admitted, refused, failed, history };
 }
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
