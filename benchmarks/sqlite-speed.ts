@@ -5,14 +5,15 @@
  *     node --conditions=@limiter/source --import tsx benchmarks/sqlite-speed.ts
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { growth } from './sqlite/growth.js';
-import { together } from './sqlite/processes.js';
+import { beOneOfThem, together } from './sqlite/processes.js';
 import { rivals, type Verdict } from './sqlite/rivals.js';
 import { race } from './sqlite/rounds.js';
 
+await beOneOfThem();
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string' },
@@ -71,7 +72,7 @@ try {
   }
   if (wants('growth')) parts.push(await logs());
   if (wants('processes')) parts.push(await processes());
-  const machine = `Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), WAL, synchronous NORMAL. Ratios count, absolute figures are of one shared machine.`;
+  const machine = `Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), load ${loadavg()[1]?.toFixed(1)}, WAL, synchronous NORMAL. Ratios count, absolute figures are of one shared machine.`;
   const text = [machine, ...parts].join('\n\n');
   console.log(text);
   if (options.write) {

@@ -1,7 +1,6 @@
-/** Several processes charge one file as fast as they can: calls a second, the longest call, faults. Also the program that each runs. */
+/** Several processes charge one file as fast as they can: calls a second, the longest call, faults. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { ruleGrid, type Step, type TokenBucketRule } from '@limiter/core';
 import { sqliteStore } from '@limiter/sqlite';
 import { quantile } from './rounds.js';
@@ -23,15 +22,19 @@ interface Report {
 }
 
 const DURATION_MS = 4_000;
-const self = fileURLToPath(import.meta.url);
+const HAMMER = 'hammer';
 
 export async function together(file: string, processes: number, kind: Run['kind']): Promise<Run> {
   const startAt = Date.now() + 2_000 + 500 * processes;
   const reports = await Promise.all(
     Array.from({ length: processes }, async () => {
-      const child = spawn(process.execPath, [...process.execArgv, self, file, kind, String(startAt)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      const child = spawn(
+        process.execPath,
+        [...process.execArgv, process.argv[1] as string, HAMMER, file, kind, String(startAt)],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
       let text = '';
       child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
@@ -90,7 +93,10 @@ async function hammer(file: string, kind: string, startAt: number): Promise<Repo
   };
 }
 
-if (process.argv[1] === self) {
-  const [file = '', kind = '', startAt = '0'] = process.argv.slice(2);
+/** A program that calls `together` calls this first: it is also what each of the processes runs. */
+export async function beOneOfThem(): Promise<void> {
+  const [as, file = '', kind = '', startAt = '0'] = process.argv.slice(2);
+  if (as !== HAMMER) return;
   process.stdout.write(JSON.stringify(await hammer(file, kind, Number(startAt))));
+  process.exit();
 }

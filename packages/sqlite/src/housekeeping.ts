@@ -10,8 +10,6 @@ import { treeKey } from './keys.js';
 export const WRITES_A_SWEEP = 64;
 const ROWS_A_SWEEP = 128;
 const NODES_A_SWEEP = 64;
-/** Nodes that a charge or a reset deletes by itself; the rest of a longer log is left to the sweep. */
-const NODES_AT_ONCE = 4;
 /** Callers with clocks of their own may differ by 2 s; nobody's ledger leaves before its time. */
 const GRACE_MS = 5_000;
 /** The place is written to the file with every deletion, and every so many sweeps, for the process that comes next. */
@@ -21,10 +19,9 @@ function dropSome(connection: Connection, tree: number, most: number): boolean {
   return Number(connection.dropSomeNodes.run(tree, tree, most).changes) < most;
 }
 
-/** Deletes a tree that nothing refers to any more: at once when it is small, else it is left to the sweep. */
+/** A tree that nothing refers to any more is left to the sweep: who resets a log, or charges it after a long silence, does not pay for its length. */
 export function abandonTree(connection: Connection, tree: number): void {
-  if (tree === 0 || dropSome(connection, tree, NODES_AT_ONCE)) return;
-  connection.putLedger.run(treeKey(tree), 0, 0, 0, 0, 0, tree, null);
+  if (tree > 0) connection.putLedger.run(treeKey(tree), 0, 0, 0, 0, 0, tree, null);
 }
 
 /** Deletes a row and what belongs to it. */
