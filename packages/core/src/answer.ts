@@ -1,6 +1,6 @@
 /** An outcome turned into a decision: the verdicts of the store, or the word chosen for when it fails. */
 import { type DecidedBy, type Decision, isTighter, type LimitStatus, type Reason } from './decision.js';
-import { causeText, LimiterError } from './errors.js';
+import { causeText, LimiterError, shown } from './errors.js';
 import type { Mode } from './limit.js';
 import type { Plan, PlannedLimit } from './plan.js';
 import type { Asked, Question } from './question.js';
@@ -22,9 +22,12 @@ export interface Answerer {
   readonly receipts: { readonly start: string; count: number };
 }
 
-/** @throws LimiterError ERR_LIMITER_STORE_FAILURE when the store failed and the word is 'throw' */
+/** @throws LimiterError ERR_LIMITER_STORE_FAILURE when the store failed and the word is 'throw'; ERR_LIMITER_STORE for another step's outcome */
 export function decide(answerer: Answerer, question: Question, outcome: Outcome): Decision {
   if (!outcome.ok) return decideByPolicy(answerer, question, outcome);
+  const { op } = question.step;
+  if (outcome.op !== op)
+    throw new LimiterError('ERR_LIMITER_STORE', `a store must answer ${op} with ${op}, got ${shown(outcome.op)}`);
   return decideByVerdicts(answerer, question, outcome as AskOutcome, (outcome as AskOutcome).by ?? 'store');
 }
 

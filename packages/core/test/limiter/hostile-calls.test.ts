@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 /** A limiter whose types are out of the way: these calls do not compile. */
 interface Loose {
+  consume(subject: unknown): ReturnType<SyncLimiter['consume']>;
   consumeSync(subject: unknown, options?: unknown): ReturnType<SyncLimiter['consumeSync']>;
   peekSync(subject: unknown, options?: unknown): ReturnType<SyncLimiter['peekSync']>;
   inspectSync(subject: unknown, options?: unknown): ReturnType<SyncLimiter['inspectSync']>;
@@ -147,5 +148,22 @@ describe('receipts', () => {
     now = 0;
     const { receipt } = limiter.consumeSync('u', { cost: 5 });
     expect(limiter.refundSync(receipt).limits.minute?.givenBack).toBe(5);
+  });
+});
+
+describe('a store that breaks its contract', () => {
+  it('by the outcome of another step is a mistake with a code, not a decision', async () => {
+    const store = memoryStore();
+    const wrong = loose(
+      { minute },
+      {
+        ...store,
+        run: async (steps) => steps.map(() => ({ ok: true, op: 'reset', now })),
+        runSync: () => ({ ok: true, op: 'reset', now }),
+      },
+    );
+    for (const call of [() => wrong.consumeSync('u'), () => wrong.peekSync('u')])
+      expect(code(call)).toBe('ERR_LIMITER_STORE');
+    await expect(wrong.consume('u')).rejects.toMatchObject({ code: 'ERR_LIMITER_STORE' });
   });
 });

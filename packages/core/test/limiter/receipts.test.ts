@@ -1,14 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createLimiter, fixedWindow, slidingWindowLog, tokenBucket } from '../../src/index.js';
 import { thrownBy, turnable } from './turnable.js';
 
-function jobs(time = turnable()) {
+function jobs(time = turnable(), create = createLimiter) {
   const limits = {
     bucket: tokenBucket({ capacity: 100, refill: '1/1s' }),
     log: slidingWindowLog({ limit: 100, window: '1m' }),
     seen: fixedWindow({ limit: 1_000, window: '1h' }),
   };
-  return { time, limiter: createLimiter({ name: 'jobs', store: time.store, limits }) };
+  return { time, limiter: create({ name: 'jobs', store: time.store, limits }) };
 }
 const receiptOf = (decision: { readonly receipt: string | undefined }): string => decision.receipt as string;
 
@@ -49,10 +49,15 @@ describe('refund', () => {
     expect(limiter.inspectSync('x').limits.log.remaining).toBe(60);
   });
 
-  it('with once: everywhere a second process cannot use it either', () => {
+  it('with once: everywhere a second process cannot use it either', async () => {
     const time = turnable();
     const one = jobs(time).limiter;
-    const two = jobs(time).limiter;
+    // Another process remembers none of the receipts that this one has used; only the store is shared.
+    vi.resetModules();
+    const elsewhere = await import('../../src/index.js');
+    const two = jobs(time, elsewhere.createLimiter).limiter;
+    const other = receiptOf(one.consumeSync('y', { cost: 40 }));
+    expect([one.refundSync(other, 1).closed, two.refundSync(other, 1).closed]).toEqual([false, false]);
     const receipt = receiptOf(one.consumeSync('x', { cost: 40 }));
     expect(one.refundSync(receipt, undefined, { once: 'everywhere' }).closed).toBe(false);
     expect(two.refundSync(receipt, undefined, { once: 'everywhere' })).toMatchObject({ closed: true, limits: {} });

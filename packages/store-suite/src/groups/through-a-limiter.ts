@@ -1,6 +1,14 @@
 /** The store as a limiter uses it: receipts as text, priorities by name, keys that the limiter makes. */
 import { strict as assert } from 'node:assert';
-import { createLimiter, fixedWindow, type Store, type SyncStore, slidingWindowLog, tokenBucket } from '@limiter/core';
+import {
+  createLimiter,
+  fixedWindow,
+  type Step,
+  type Store,
+  type SyncStore,
+  slidingWindowLog,
+  tokenBucket,
+} from '@limiter/core';
 import type { Bench } from '../bench.js';
 import type { Group } from '../check.js';
 
@@ -87,12 +95,24 @@ async function settled(bench: Bench): Promise<void> {
 
 async function usedOnceEverywhere(bench: Bench): Promise<void> {
   const name = newName(bench);
-  const limiter = limiterOn(bench.store, name);
+  const sent: Step[] = [];
+  const { traits } = bench.store;
+  const watched: Store = {
+    traits,
+    run: (steps, signal) => {
+      sent.push(...steps);
+      return bench.store.run(steps, signal);
+    },
+  };
+  const limiter = limiterOn(watched, name);
   const other = limiterOn(bench.store, name);
   const { receipt = '' } = await limiter.consume('someone', { cost: 4 });
   await limiter.consume('someone', { cost: 4 });
   assert.equal((await limiter.refund(receipt, 1, { once: 'everywhere' })).closed, false);
   assert.equal((await other.refund(receipt, 1, { once: 'everywhere' })).closed, true);
+  // This process remembers what it has used; another one sends the same step, and finds the marker.
+  const [again] = await bench.store.run([sent.findLast(({ op }) => op === 'adjust') as Step]);
+  assert.equal(again?.ok && again.op === 'adjust' && again.closed, true, 'another process uses it too');
   assert.deepEqual(await left(limiter, 'someone'), [3, 993]);
   for (const one of [limiter, other]) await one.close();
 }
