@@ -32,8 +32,9 @@ function subject(clock?: () => number): StoreUnderTest {
   stores += 1;
   const prefix = `suite${stores}`;
   return {
-    store: luaStore(redis, clock === undefined ? { prefix } : { prefix, clock }),
-    second: (options) => luaStore(redis, clock === undefined ? { prefix } : { prefix, clock: options.clock }),
+    store: luaStore(redis, clock === undefined ? { prefix } : { prefix, clock, mode: 'caller' }),
+    second: (options) =>
+      luaStore(redis, clock === undefined ? { prefix } : { prefix, clock: options.clock, mode: 'caller' }),
     dump: () => dump(prefix),
     damage: async (ledger: Ledger) => {
       await redis.set(keyOf(ledger, prefix), 'nobody wrote this');

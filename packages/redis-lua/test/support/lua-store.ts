@@ -1,25 +1,60 @@
 /** The plainest store on the Lua program: encodes, sends, decodes. What a real store does about connections and deadlines is not its business. */
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import type { Outcome, Step, Store } from '@limiter/core';
 import type { Redis } from 'ioredis';
-import { decodeReply, encodeCall, faultOfError, script, scriptSha1 } from '../../src/index.js';
+import { decodeReply, encodeCall, faultOfError, script } from '../../src/index.js';
+
+/** Whose clock decides: the caller's, the server's, or the server's with what TIME says handed in by the test. */
+export type ClockMode = 'caller' | 'server' | 'told';
 
 export interface LuaStoreOptions {
   readonly prefix?: string;
-  /** Left out, Redis TIME decides. */
+  readonly mode?: ClockMode;
+  /** Read in the modes 'caller' and 'told'. */
   readonly clock?: () => number;
   readonly seed?: () => number;
+  readonly deadline?: () => number;
+  /** Another program than ours: what a test breaks on purpose. */
+  readonly source?: string;
 }
 
-export async function callLua(redis: Redis, steps: readonly Step[], options: LuaStoreOptions = {}): Promise<unknown> {
-  const { prefix = 'limiter', clock, seed = () => randomInt(2 ** 48 - 1) } = options;
-  const { keys, args } = encodeCall(steps, { prefix, now: clock?.(), seed: seed() });
+const loaded = new WeakMap<Redis, Map<string, string>>();
+
+/** EVALSHA of a source that is loaded on first use. */
+async function evaluate(
+  redis: Redis,
+  source: string,
+  keys: readonly string[],
+  args: readonly string[],
+): Promise<unknown> {
+  const shas = loaded.get(redis) ?? new Map<string, string>();
+  loaded.set(redis, shas);
+  const sha = shas.get(source) ?? createHash('sha1').update(source).digest('hex');
+  shas.set(source, sha);
   try {
-    return await redis.evalsha(scriptSha1, keys.length, ...keys, ...args);
+    return await redis.evalsha(sha, keys.length, ...keys, ...args);
   } catch (error) {
     if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-    return await redis.eval(script, keys.length, ...keys, ...args);
+    return await redis.eval(source, keys.length, ...keys, ...args);
   }
+}
+
+/** What TIME answers stands in the last two arguments, so that the ways of the server's clock are taken at times that the test chooses. */
+const toldTime = (source: string): string => source.replace("call('TIME')", '{ARGV[#ARGV - 1], ARGV[#ARGV]}');
+
+export async function callLua(redis: Redis, steps: readonly Step[], options: LuaStoreOptions = {}): Promise<unknown> {
+  const { prefix = 'limiter', mode = 'server', clock = Date.now, source = script, deadline } = options;
+  const seed = (options.seed ?? (() => randomInt(2 ** 48 - 1)))();
+  const now = clock();
+  const { keys, args } = encodeCall(steps, {
+    prefix,
+    seed,
+    now: mode === 'caller' ? now : undefined,
+    deadline: deadline?.(),
+  });
+  if (mode !== 'told') return await evaluate(redis, source, keys, args);
+  const time = [`${Math.floor(now / 1_000)}`, `${(now % 1_000) * 1_000 + 999}`];
+  return await evaluate(redis, toldTime(source), keys, [...args, ...time]);
 }
 
 export function luaStore(redis: Redis, options: LuaStoreOptions = {}): Store {
@@ -27,7 +62,7 @@ export function luaStore(redis: Redis, options: LuaStoreOptions = {}): Store {
     traits: {
       sync: false,
       atomic: 'always',
-      clock: options.clock === undefined ? 'own' : 'caller',
+      clock: options.mode === 'caller' ? 'caller' : 'own',
       durable: 'eventually',
       fails: 'possible',
       algorithms: ['fixed-window', 'sliding-window-log', 'token-bucket'],
