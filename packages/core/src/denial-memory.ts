@@ -54,6 +54,8 @@ export function withDenialMemory<S extends Store>(
   const now = options.now ?? monotonicNow;
   const denials = new Map<string, Denial>();
   let answered = 0;
+  /** How often budget came back. A denial that was asked for before it did, and arrives after it, is not believed. */
+  let returns = 0;
 
   function recall(step: Step): AskOutcome | undefined {
     if (step.op !== 'consume' || denials.size === 0) return undefined;
@@ -69,13 +71,15 @@ export function withDenialMemory<S extends Store>(
     return undefined;
   }
 
-  function learn(step: Step, outcome: Outcome | undefined, sentAt: number): void {
+  function learn(step: Step, outcome: Outcome | undefined, sentAt: number, returnsBefore: number): void {
     if (outcome?.ok !== true) return;
     if (outcome.op === 'reset' || (outcome.op === 'adjust' && outcome.adjusted.some((part) => part.givenBack > 0))) {
       // Budget came back through here: what was denied may fit now.
       denials.clear();
+      returns += 1;
       return;
     }
+    if (returns !== returnsBefore) return;
     if (step.op !== 'consume' || outcome.op !== 'consume' || outcome.allowed || outcome.by !== undefined) return;
     if (step.charges.some((charge) => except.has(charge.ledger.name))) return;
     const until = sentAt + Math.min(staleMs, waitOf(step, outcome));
@@ -84,11 +88,14 @@ export function withDenialMemory<S extends Store>(
   }
 
   async function ask(steps: readonly Step[], signal: DeadlineSignal | undefined): Promise<readonly Outcome[]> {
-    const recalled = steps.map(recall);
+    // Behind a step that may give budget back nothing is known until the store has answered.
+    const first = steps.findIndex(({ op }) => op === 'adjust' || op === 'reset');
+    const recalled = steps.map((step, index) => (first >= 0 && index > first ? undefined : recall(step)));
     const asked = steps.filter((_, index) => recalled[index] === undefined);
     const sentAt = now();
+    const returnsBefore = returns;
     const outcomes = asked.length === 0 ? [] : await store.run(asked, signal);
-    asked.forEach((step, index) => void learn(step, outcomes[index], sentAt));
+    asked.forEach((step, index) => void learn(step, outcomes[index], sentAt, returnsBefore));
     let next = 0;
     return recalled.map((outcome) => outcome ?? (outcomes[next++] as Outcome));
   }
@@ -104,7 +111,7 @@ export function withDenialMemory<S extends Store>(
       if (recalled !== undefined) return recalled;
       const sentAt = now();
       const outcome = inner(step);
-      learn(step, outcome, sentAt);
+      learn(step, outcome, sentAt, returns);
       return outcome;
     },
   );

@@ -93,6 +93,39 @@ describe('denial memory', () => {
     expect((await limiter.consume(who)).allowed).toBe(true);
   });
 
+  it('does not believe a denial that arrives after budget was given back', async () => {
+    const { seen, limiter } = counted();
+    await limiter.consume(who, { cost: 3 });
+    const asked = seen[0] as Step;
+    const memory = memoryStore();
+    let answer = (): void => undefined;
+    const slow = withDenialMemory({
+      traits: { ...memory.traits, sync: false },
+      run: async (steps) => {
+        const outcomes = await memory.run(steps);
+        if (steps[0]?.op === 'consume') await new Promise<void>((resolve) => (answer = resolve));
+        return outcomes;
+      },
+    });
+    await memory.run([asked]);
+    const denied = slow.run([asked]);
+    await slow.run([{ op: 'reset', ledgers: asked.op === 'consume' ? asked.charges.map(({ ledger }) => ledger) : [] }]);
+    answer();
+    expect((await denied)[0]).toMatchObject({ allowed: false });
+    expect(slow.denials().remembered).toBe(0);
+  });
+
+  it('answers nothing itself that comes after a reset in the same run', async () => {
+    const { store, seen, limiter } = counted();
+    await limiter.consume(who, { cost: 3 });
+    const asked = seen[0] as Step;
+    await store.run([asked]);
+    expect(store.denials().remembered).toBe(1);
+    const ledgers = asked.op === 'consume' ? asked.charges.map(({ ledger }) => ledger) : [];
+    const outcomes = await store.run([asked, { op: 'reset', ledgers }, asked]);
+    expect(outcomes).toMatchObject([{ allowed: false, by: 'denial-memory' }, { op: 'reset' }, { allowed: true }]);
+  });
+
   it('peeks, and limits whose denials must be seen, always ask the store', async () => {
     const { seen, store, limiter } = counted({ except: ['api/log'] });
     await limiter.consume(who, { cost: 3 });
