@@ -1,10 +1,11 @@
 /** Does a decision in this process take longer with more keys, more limits, more log entries? */
-import { type AskStep, createLimiter, type Rule, ruleGrid, tokenBucket } from '@limiter/core';
+import { createLimiter, tokenBucket } from '@limiter/core';
 import { memoryStore } from '@limiter/memory';
 import { emit } from '../harness/emit.js';
 import { type Contender, race } from '../harness/race.js';
 import type { Entry, Result } from '../harness/result.js';
 import { part, quick } from '../harness/settings.js';
+import { FIRST, firstAfterSilence, log, QUESTIONS } from './memory-log.js';
 
 const ample = tokenBucket({ capacity: 1_000_000_000, refill: '10/1s' });
 
@@ -39,40 +40,6 @@ function limits(count: number): Contender {
   };
 }
 
-type Question = 'admit' | 'peek' | 'denied, cost 1' | 'denied, cost = limit' | 'denied, any cost';
-
-/** A full log on a clock turned by hand: each admit adds an entry and one expires. */
-function log(entries: number, question: Question): Contender {
-  let now = 1_700_000_000_000;
-  const store = memoryStore({ clock: () => now });
-  const rule: Rule = { algorithm: 'sliding-window-log', limit: 10 * entries + 10, windowMs: entries };
-  const ask = (op: AskStep['op'], cost: number, limit = rule.limit): void => {
-    const ledger = { name: 'api/log', grid: ruleGrid(rule), values: ['someone'] };
-    store.runSync({ op, charges: [{ ledger, rule: { ...rule, limit }, cost, holdBack: 0, enforce: true }] });
-  };
-  const admit = (): void => {
-    now += 1;
-    ask('consume', 10);
-  };
-  for (let i = 0; i < 2 * entries; i += 1) admit();
-  const full = 10 * entries;
-  const acts: Readonly<Record<Question, (i: number) => void>> = {
-    admit,
-    peek: () => ask('peek', 1),
-    'denied, cost 1': () => ask('consume', 1, full),
-    'denied, cost = limit': () => ask('consume', full, full),
-    'denied, any cost': (i) => ask('consume', 1 + ((i * 7_919) % full), full),
-  };
-  const act = acts[question];
-  return {
-    name: String(entries),
-    role: 'ours',
-    run(calls) {
-      for (let i = 0; i < calls; i += 1) act(i);
-    },
-  };
-}
-
 /** The contenders are named by their size: that becomes `x`. */
 function grown(result: Result, axis: string, name: string): Result {
   const entries = result.entries.map(
@@ -95,16 +62,9 @@ if (part === 'limits') {
 }
 if (part === 'log') {
   const sizes = quick ? [10, 1_000] : [10, 1_000, 100_000];
-  const questions: readonly Question[] = [
-    'admit',
-    'peek',
-    'denied, cost 1',
-    'denied, cost = limit',
-    'denied, any cost',
-  ];
   const about = { id: 'growth log memory', title: 'Growth: live entries of a sliding log, in memory' };
   const all: Entry[] = [];
-  for (const question of questions) {
+  for (const question of QUESTIONS) {
     const result = await race(
       about,
       sizes.map((size) => log(size, question)),
@@ -112,6 +72,7 @@ if (part === 'log') {
     );
     all.push(...grown(result, 'entries', question).entries);
   }
+  all.push(...sizes.map((x): Entry => ({ name: FIRST, role: 'ours', x, samples: firstAfterSilence(x) })));
   emit({ ...about, unit: 'ns a call', better: 'less', axis: 'entries', entries: all });
 }
 process.exit(0);

@@ -1,5 +1,6 @@
 /** Goals against results. */
-import { GOALS, type Goal } from '../goals.js';
+import type { Goal } from '../goals/bounds.js';
+import { GOALS } from '../goals.js';
 import type { Figure, Result } from '../harness/result.js';
 import { lookUp } from './look-up.js';
 
