@@ -1,10 +1,10 @@
 -- Sliding logs: one sorted set a ledger, one entry a charge. Built only in calls that have one (`logs` is nil otherwise).
 --
--- An entry: score = stored time; member = format 1, sequence (6 bytes), cost charged before it and after it (7 bytes each, modulo 2^53),
--- stored time (7): big-endian, so that entries of the same ms lie in the order of their sequence. What was used is then a difference
+-- An entry: score = stored time; member = sequence (6 bytes), cost charged before it and after it (7 bytes each, modulo 2^53), stored time (7):
+-- big-endian, so that entries of the same ms lie in the order of their sequence. What was used is then a difference
 -- of two members, and the time of any unit of it a search by rank. Stored time = time + shift: a step back of the clock moves all
 -- entries by changing the shift. The newest entry also carries the shift (7) and whether refunds lie apart (1), when either is not 0.
--- A sequence begins at a random number, so that it is the entry's identity too. Only the newest entry can be worth 0 (refunded while it
+-- A sequence begins at a random number from 2^44 on, so that it is the entry's identity too; from n * 2^44 on is format n. Only the newest entry can be worth 0 (refunded while it
 -- was the newest); it stays as the log's anchor until the next one is written.
 -- Refunds of older entries lie apart, at negative scores: 5-refunds.lua.
 local logs, viewLog, logWaits, makeRoom, appendLog, moveLog, findCharge, refundLog, refunds, readEntry, writeEntry, span
@@ -16,9 +16,9 @@ if strings < #keys then
 
   -- sequence, before, after, time; nil when it is not an entry.
   function readEntry(member)
-    if member and #member >= 28 then
-      local version, sequence, before, after, time = struct.unpack('>BI6I7I7I7', member)
-      if version == 1 and before < M and after < M and time < M then return sequence, before, after, time end
+    if member and #member >= 27 then
+      local sequence, before, after, time = read('>I6I7I7I7', member)
+      if sequence >= 17592186044416 and sequence < 35184372088832 and before < M and after < M and time < M then return sequence, before, after, time end
     end
     foreign = true
     return 0, 0, 0, 0
@@ -45,11 +45,11 @@ if strings < #keys then
     foreign = false
     log.sequence, log.before, log.after, log.time = readEntry(member)
     log.member, log.apart = member, false
-    if #member == 36 then
+    if #member == 35 then
       local apart
-      log.shift, apart = struct.unpack('>I7B', member, 29)
+      log.shift, apart = read('>I7B', member, 28)
       log.apart = apart == 1
-    elseif #member ~= 28 then
+    elseif #member ~= 27 then
       foreign = true
     end
     local at = now + log.shift
@@ -165,8 +165,8 @@ if strings < #keys then
 
   -- An entry as text.
   function writeEntry(sequence, before, after, time, shift, apart)
-    local member = struct.pack('>BI6I7I7I7', 1, sequence, before, after, time)
-    if shift > 0 or apart then member = member .. struct.pack('>I7B', shift, apart and 1 or 0) end
+    local member = pack('>I6I7I7I7', sequence, before, after, time)
+    if shift > 0 or apart then member = member .. pack('>I7B', shift, apart and 1 or 0) end
     return member
   end
 
@@ -215,13 +215,14 @@ if strings < #keys then
     if not log.live then
       -- Nothing counts any more: a new log.
       if log.sequence then call('UNLINK', key) end
-      local member = writeEntry(id % 140737488355328, 0, cost, now, 0, false)
+      local sequence = 17592186044416 + id % 8796093022208
+      local member = writeEntry(sequence, 0, cost, now, 0, false)
       call('ZADD', key, now, member)
       call('PEXPIRE', key, log.life)
       wrote = true
       logs[k] = nil
       viewLog(k, windowMs)
-      return id % 140737488355328, now
+      return sequence, now
     end
     local isMoved, sequence = log.back > 2000, log.sequence + 1
     if isMoved then log.shift, log.back = log.shift + log.back, 0 end

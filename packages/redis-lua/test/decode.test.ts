@@ -16,7 +16,9 @@ const both: Step = {
 };
 const refund: Step = {
   op: 'adjust',
-  adjustments: [{ ledger, rule: bucket, mark: { id: 1, at: 1, position: 1 }, charged: 1, change: 'give-back', amount: 1 }],
+  adjustments: [
+    { ledger, rule: bucket, mark: { id: 1, at: 1, position: 1 }, charged: 1, change: 'give-back', amount: 1 },
+  ],
 };
 const reset: Step = { op: 'reset', ledgers: [ledger] };
 
@@ -58,17 +60,22 @@ describe('a reply that is not ours', () => {
 it('reads numbers that arrive as text, as some clients and transports hand them on', () => {
   const numbers = decodeReply([1_700_000_000_000, 9, 1, 5], [consume]);
   expect(decodeReply(['1700000000000', '9', '1', '5'], [consume])).toEqual(numbers);
-  expect(numbers).toMatchObject([{ ok: true, allowed: true, verdicts: [{ admits: true, charged: true, remaining: 9 }] }]);
+  expect(numbers).toMatchObject([
+    { ok: true, allowed: true, verdicts: [{ admits: true, charged: true, remaining: 9 }] },
+  ]);
 });
 
 it('names the ledger whose key holds something else, and keeps the other steps', () => {
   const outcomes = decodeReply([1_700_000_000_000, -2, 1, 9, 1, 5], [consume, consume]);
-  expect(outcomes).toMatchObject([{ ok: false, fault: 'corrupt' }, { ok: true, allowed: true }]);
+  expect(outcomes).toMatchObject([
+    { ok: false, fault: 'corrupt' },
+    { ok: true, allowed: true },
+  ]);
   expect(String((outcomes[0] as { cause: unknown }).cause)).toContain('up/device');
 });
 
 it.each([
-  ['OOM command not allowed when used memory > \'maxmemory\'.', 'refused'],
+  ["OOM command not allowed when used memory > 'maxmemory'.", 'refused'],
   ["READONLY You can't write against a read only replica.", 'refused'],
   ['LIMITERLATE 1700000000000', 'refused'],
   ["LIMITERPARTIAL NOPERM this user has no permissions to run the 'zadd' command", 'unknown-outcome'],

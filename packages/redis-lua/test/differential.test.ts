@@ -38,11 +38,15 @@ async function playUntil(steps: number, play: Play, change: LuaStoreOptions = {}
   return compared;
 }
 
-it('twenty-four thousand random steps on one to five limits answer as core does, every number', { timeout: 60_000 }, async () => {
+it('twenty-four thousand random steps on one to five limits answer as core does, every number', {
+  timeout: 60_000,
+}, async () => {
   expect(await playUntil(24_000, playHistory)).toBeGreaterThanOrEqual(24_000);
 });
 
-it('twelve thousand random steps on logs of thousands of entries answer as core does', { timeout: 60_000 }, async () => {
+it('twelve thousand random steps on logs of thousands of entries answer as core does', {
+  timeout: 60_000,
+}, async () => {
   expect(await playUntil(12_000, playLogHistory)).toBeGreaterThanOrEqual(12_000);
 });
 
@@ -52,7 +56,11 @@ it.each([
   ['a window that ends one ms late', 'now - a < rate', 'now - a <= rate'],
   ['a log that keeps an entry one ms too long', 'at - windowMs + 1, 0', 'at - windowMs, 0'],
   ['a step back that is waited for 1 ms too long', 'a - now <= 2000', 'a - now <= 2001'],
-  ['a refund that forgets what was given back before', 'or 0)\nend\nend\nfunction refundLog', 'and 0 or 0)\nend\nend\nfunction refundLog'],
+  [
+    'a refund that forgets what was given back before',
+    'or 0)\nend\nend\nfunction refundLog',
+    'and 0 or 0)\nend\nend\nfunction refundLog',
+  ],
 ])('notices %s', { timeout: 60_000 }, async (_, right, wrong) => {
   expect(script).toContain(right);
   const source = script.replaceAll(right, wrong);

@@ -11,11 +11,38 @@ function hashed(key: string): string {
   return open === -1 || close === -1 || close === open + 1 ? key : key.slice(open + 1, close);
 }
 
-const ledger = (values: readonly string[], slot?: string): Ledger => ({ name: 'up/device', grid: 'b60000', values, slot });
+const ledger = (values: readonly string[], slot?: string): Ledger => ({
+  name: 'up/device',
+  grid: 'b60000',
+  values,
+  slot,
+});
 
 // Pieces that could be mistaken for each other.
-const pieces = ['', ':', '{', '}', '%', '%3a', '%_', '%*', '!', '*', 'a', '\0', '\n', '\ud800', '\udfff', '😀', 'ü', '__proto__', '%ud800'];
-const text = fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary' })), { maxLength: 3 }).map((all) => all.join(''));
+const pieces = [
+  '',
+  ':',
+  '{',
+  '}',
+  '%',
+  '%3a',
+  '%_',
+  '%*',
+  '!',
+  '*',
+  'a',
+  '\0',
+  '\n',
+  '\ud800',
+  '\udfff',
+  '😀',
+  'ü',
+  '__proto__',
+  '%ud800',
+];
+const text = fc
+  .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary' })), { maxLength: 3 })
+  .map((all) => all.join(''));
 const ledgers: fc.Arbitrary<Ledger> = fc.record({
   name: fc.constantFrom('a', 'a/b', 'a/b.c', 'ab', 'b'),
   grid: fc.constantFrom('f1', 'f1+1', 'f11', 'b1', 'l1'),
