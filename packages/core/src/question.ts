@@ -5,7 +5,7 @@ import { checkKnown } from './limit-checks.js';
 import { ownValue } from './own-value.js';
 import { heldBack, type Plan, type Resolved, resolveLimit } from './plan.js';
 import type { AskStep, Charge, Failure, Ledger } from './store.js';
-import { axisValues, checkSubject } from './subject.js';
+import { axisValues, type Checked, checkSubject } from './subject.js';
 
 /** The options of a call as they arrive: anything, until checked. */
 export interface CallOptions {
@@ -58,19 +58,19 @@ export function ask(
 ): Question {
   const { plan, hashTag } = asker;
   const options = given ?? NO_OPTIONS;
-  checkSubject(plan.axes, subject);
+  const who = checkSubject(plan.axes, subject);
   if (given !== undefined) checkCallOptions(options, inspect);
   const tier = checkTier(plan, options.tier);
   const priority = checkPriority(plan, options.priority);
   const own = options.limits === undefined ? undefined : checkRecord(plan, options.limits, 'limits');
   const costs = inspect ? 0 : checkCosts(plan, options.cost);
-  const slot = hashTag === undefined ? undefined : slotOf(subject, hashTag);
+  const slot = hashTag === undefined ? undefined : slotOf(who, hashTag);
   const charges: Charge[] = [];
   const asked: Asked[] = [];
   for (const limit of plan.limits) {
     const resolved = resolveLimit(plan, limit, tier, own === undefined ? undefined : ownValue(own, limit.name));
     const cost = typeof costs === 'number' ? costs : (costs[limit.name] as number);
-    const values = axisValues(limit, subject);
+    const values = axisValues(limit, who);
     const holdBack = heldBack(limit, resolved, priority);
     const { rule } = resolved;
     if (values === undefined || rule === undefined) {
@@ -92,14 +92,14 @@ export function ask(
 /** The ledgers of a subject, under every tier's grid, for reset. */
 export function ledgersOf(asker: Asker, subject: unknown, only: unknown): Ledger[] {
   const { plan, hashTag } = asker;
-  checkSubject(plan.axes, subject);
+  const who = checkSubject(plan.axes, subject);
   if (only !== undefined && !Array.isArray(only))
     throw new LimiterError('ERR_LIMITER_OPTION', `limits must be a list of limit names, got ${shown(only)}`);
   const chosen = only === undefined ? plan.limits : (only as unknown[]).map((name) => knownLimit(plan, name, 'limits'));
-  const slot = hashTag === undefined ? undefined : slotOf(subject, hashTag);
+  const slot = hashTag === undefined ? undefined : slotOf(who, hashTag);
   const ledgers: Ledger[] = [];
   for (const limit of chosen) {
-    const values = axisValues(limit, subject);
+    const values = axisValues(limit, who);
     if (values === undefined) continue;
     const grids = new Set(
       [limit.plain, ...limit.byTier.values()].flatMap((resolved) =>
@@ -112,9 +112,8 @@ export function ledgersOf(asker: Asker, subject: unknown, only: unknown): Ledger
   return ledgers;
 }
 
-function slotOf(subject: unknown, hashTag: string): string | undefined {
-  const value = typeof subject === 'string' ? subject : (subject as Record<string, string | null>)[hashTag];
-  return value ?? undefined;
+function slotOf(subject: Checked, hashTag: string): string | undefined {
+  return (typeof subject === 'string' ? subject : subject[hashTag]) ?? undefined;
 }
 
 function checkCallOptions(options: unknown, inspect: boolean): void {

@@ -83,6 +83,22 @@ describe('consume and peek take the same calls', () => {
     expect(limiter.inspectSync({ org: 'other', user: 'x' }).limits.org?.remaining).toBe(9);
   });
 
+  it('reads a value of the subject once: a getter skips no limit by another answer', () => {
+    const limiter = loose({ minute: fixedWindow({ by: 'org', limit: 10, window: '1m' }) });
+    for (const ask of ['consumeSync', 'peekSync'] as const) {
+      const answers = ['mine', null];
+      const subject = {
+        get org(): unknown {
+          return answers.shift();
+        },
+      };
+      expect(limiter[ask](subject, { cost: { minute: 1 } }).limits.minute).toMatchObject({
+        key: 'mine',
+        skipped: false,
+      });
+    }
+  });
+
   it('knows no options but those of the call: a polluted prototype changes no cost', () => {
     const limiter = loose({ minute });
     Object.defineProperty(Object.prototype, 'cost', { value: 0, configurable: true, enumerable: true });
