@@ -179,8 +179,10 @@ if logs then
       text = string.sub(text, 1, found == sequence and head - 20 or head) .. record .. string.sub(text, head + 1)
       wrote = true
       if #text > 1281 then
-        writePage(k, log, newPage(log, at + 1), '\1' .. string.sub(text, 642))
-        text = string.sub(text, 1, 641)
+        -- A full page is halved; where refunds come in the order of their charges it stays full, and the next one begins.
+        local cut = #text == head + 20 and 1281 or 641
+        writePage(k, log, newPage(log, at + 1), '\1' .. string.sub(text, cut + 1))
+        text = string.sub(text, 1, cut)
       end
       writePage(k, log, log.pages[at], text)
       writeDirectory(k, log)
