@@ -1,12 +1,13 @@
 /**
- * 256 questions in flight, and what became of each. Three of four are about 100 hot keys whose budget is soon used up, so that
+ * Questions in flight, always the same number, and what became of each. Three of four are about 100 hot keys whose budget is soon used up, so that
  * every admission beyond the policy shows; the rest are about keys of their own, so that there is always something to write.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export const HOT_KEYS = 100;
 export const LIMIT = 100;
-const FLIGHT = 256;
+/** Recovery is told to this. */
+export const SLICE_MS = 50;
 
 export interface Answer {
   readonly allowed: boolean;
@@ -26,10 +27,8 @@ export interface Observed {
   admittedHot: number;
   /** Questions that ended with an exception. */
   thrown: number;
-  /** When the last answer came that was not the store's. */
-  lastForeignAt: number;
-  /** When the store last decided. */
-  lastOwnAt: number;
+  /** Answers since the healing, in slices of `SLICE_MS`. */
+  readonly healing: { own: number; foreign: number }[];
 }
 
 export interface Load {
@@ -38,7 +37,7 @@ export interface Load {
   stop(patienceMs: number): Promise<void>;
 }
 
-export function startLoad(ask: Ask): Load {
+export function startLoad(ask: Ask, flight: number): Load {
   const observed: Observed = {
     struckAt: Number.POSITIVE_INFINITY,
     healedAt: Number.POSITIVE_INFINITY,
@@ -46,8 +45,7 @@ export function startLoad(ask: Ask): Load {
     decisionsInTrouble: 0,
     admittedHot: 0,
     thrown: 0,
-    lastForeignAt: 0,
-    lastOwnAt: 0,
+    healing: [],
   };
   const open = new Map<number, number>();
   let running = true;
@@ -59,8 +57,10 @@ export function startLoad(ask: Ask): Load {
     if (now >= observed.struckAt && now < observed.healedAt) observed.decisionsInTrouble += 1;
     if (answer === undefined) observed.thrown += 1;
     else if (hot && answer.allowed) observed.admittedHot += 1;
-    if (answer?.byStore === true) observed.lastOwnAt = now;
-    else observed.lastForeignAt = now;
+    if (now < observed.healedAt) return;
+    const at = Math.floor((now - observed.healedAt) / SLICE_MS);
+    observed.healing[at] ??= { own: 0, foreign: 0 };
+    observed.healing[at][answer?.byStore === true ? 'own' : 'foreign'] += 1;
   }
 
   async function worker(id: number): Promise<void> {
@@ -70,7 +70,7 @@ export function startLoad(ask: Ask): Load {
       const askedAt = performance.now();
       open.set(id, askedAt);
       try {
-        ended(hot, askedAt, await ask(hot ? `hot:${i % HOT_KEYS}` : `own:${i}`));
+        ended(hot, askedAt, await ask(hot ? `hot:${(i - Math.ceil(i / 4)) % HOT_KEYS}` : `own:${i}`));
       } catch {
         ended(hot, askedAt, undefined);
       }
@@ -79,7 +79,7 @@ export function startLoad(ask: Ask): Load {
       await nextTurn();
     }
   }
-  const workers = Promise.all(Array.from({ length: FLIGHT }, (_, id) => worker(id)));
+  const workers = Promise.all(Array.from({ length: flight }, (_, id) => worker(id)));
   return {
     observed,
     async stop(patienceMs) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RedisServer, startRedis, startSentinel } from '@limiter/test-servers';
 import { quantile } from '../harness/result.js';
 import { type Contender, DEADLINE_MS, type Struck } from './contenders.js';
-import { HOT_KEYS, LIMIT, type Observed, startLoad } from './load.js';
+import { HOT_KEYS, LIMIT, type Observed, SLICE_MS, startLoad } from './load.js';
 import type { Trouble } from './troubles.js';
 
 export interface Row {
@@ -12,7 +12,7 @@ export interface Row {
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly longestMs: number;
-  /** From the healing to the last answer that was not the store's; undefined: the store did not decide again in time. */
+  /** From the healing until 19 of 20 answers are the store's, and stay so; undefined: not within the time that was watched. */
   readonly recoveredMs: number | undefined;
   readonly admitted: number;
   /** The most that the policy allows. */
@@ -25,15 +25,22 @@ const TROUBLE_MS = 1_500;
 const AFTER_MS = 2_200;
 const BUDGET = HOT_KEYS * LIMIT;
 
+function recoveredMs({ healing }: Observed): number | undefined {
+  const slices = Array.from(healing, (slice) => slice ?? { own: 0, foreign: 0 });
+  const bad = slices.findLastIndex(({ own, foreign }) => 19 * foreign > own);
+  // The last slices are the end of the load.
+  return bad >= slices.length - 4 ? undefined : (bad + 1) * SLICE_MS;
+}
+
 function rowOf(trouble: string, contender: string, observed: Observed, budgets: number): Row {
-  const { struckAt, healedAt, lastForeignAt, lastOwnAt, latencies } = observed;
+  const { struckAt, healedAt, latencies } = observed;
   return {
     trouble,
     contender,
     perSecond: Math.round(observed.decisionsInTrouble / ((healedAt - struckAt) / 1_000)),
     p99Ms: quantile(latencies, 0.99),
     longestMs: latencies.reduce((longest, one) => Math.max(longest, one), 0),
-    recoveredMs: lastOwnAt < healedAt || lastOwnAt < lastForeignAt ? undefined : Math.max(0, lastForeignAt - healedAt),
+    recoveredMs: recoveredMs(observed),
     admitted: observed.admittedHot,
     allowed: budgets * BUDGET,
     thrown: observed.thrown,
@@ -42,11 +49,12 @@ function rowOf(trouble: string, contender: string, observed: Observed, budgets: 
 
 async function watch(
   struck: Struck,
+  flight: number,
   strike: () => Promise<void>,
   heal: () => Promise<void>,
   lengths: { readonly troubleMs: number; readonly afterMs: number },
 ): Promise<Observed> {
-  const load = startLoad(struck.ask);
+  const load = startLoad(struck.ask, flight);
   await sleep(BEFORE_MS);
   load.observed.struckAt = performance.now();
   await strike();
@@ -68,6 +76,7 @@ export async function through(trouble: Trouble, contender: Contender): Promise<R
     if (!contender.direct) await trouble.atStart?.(server);
     const observed = await watch(
       struck,
+      contender.flight,
       () => trouble.strike(server),
       () => trouble.heal(server),
       { troubleMs: TROUBLE_MS, afterMs: AFTER_MS },
@@ -89,7 +98,10 @@ export async function throughFailover(contender: Contender): Promise<Row> {
       const until = performance.now() + 10_000;
       while (performance.now() < until && (await group.master()).port === first.port) await sleep(50);
     };
-    const observed = await watch(struck, () => first.kill(), promoted, { troubleMs: 0, afterMs: 3_000 });
+    const observed = await watch(struck, contender.flight, () => first.kill(), promoted, {
+      troubleMs: 0,
+      afterMs: 3_000,
+    });
     // The replica may not have seen the last charges: what it lacks is admitted again, at most one budget.
     return rowOf('Sentinel failover', contender.name, observed, 2 + contender.budgetsBeside);
   } finally {

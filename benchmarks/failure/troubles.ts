@@ -13,14 +13,11 @@ export interface Trouble {
 
 const nothing = async (): Promise<void> => undefined;
 
-async function wrongTypes(server: RedisServer): Promise<void> {
-  const keys = (await server.cli('KEYS', '*')) as readonly (string | Buffer)[];
-  const names = keys.map(String).filter((key) => key.includes('hot:'));
-  for (const key of names) {
-    await server.cli('DEL', key);
-    await server.cli('RPUSH', key, 'in the way');
-  }
-}
+/** A list where each hot key's value was. */
+const IN_THE_WAY = `for _, key in ipairs(redis.call('KEYS', '*hot:*')) do
+  redis.call('DEL', key)
+  redis.call('RPUSH', key, 'in the way')
+end`;
 
 export const TROUBLES: readonly Trouble[] = [
   {
@@ -58,7 +55,7 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     name: 'WRONGTYPE in the way',
-    strike: wrongTypes,
+    strike: async (server) => void (await server.cli('EVAL', IN_THE_WAY, '0')),
     heal: async (server) => void (await server.cli('FLUSHDB')),
     forgets: true,
   },
