@@ -59,6 +59,7 @@ export class Engine {
     const { table } = this.#ledgers;
     const changesBefore = table.changes;
     this.#store(charges, outcome.verdicts, changes, now);
+    if (table.changes === changesBefore) this.#countUses(changes, now);
     table.sweep(now, charges.length + 1);
     if (table.changes !== changesBefore) this.#useAgain(charges.length);
     return outcome;
@@ -93,7 +94,7 @@ export class Engine {
         const state = space.read(row, this.#scratch(0));
         this.#tell(slot, forgetAtOf(rule, state), exhaustedUntilOf(rule, state, now), now, 1);
       }
-    }
+    } else if (slot >= 0 && step.op === 'consume') table.usedAt(slot, now);
     if (step.op === 'consume') table.sweep(now, 2);
     return outcome;
   }
@@ -135,6 +136,14 @@ export class Engine {
       this.#spaces[i] = space;
       this.#rows[i] = row;
       this.#states[i] = row < 0 ? undefined : (space as Space).read(row, this.#scratch(i));
+    }
+  }
+
+  /** Keys that were asked and not written. */
+  #countUses(changes: readonly (Change | undefined)[], now: number): void {
+    for (let i = 0; i < changes.length; i += 1) {
+      const slot = this.#slots[i] as number;
+      if (changes[i] === undefined && slot >= 0) this.#ledgers.table.usedAt(slot, now);
     }
   }
 

@@ -119,6 +119,14 @@ export class KeyTable {
     }
   }
 
+  /** The key of a slot was used and nothing was written: when it has budget again by now, it stands there from this use on. */
+  usedAt(slot: number, now: number): void {
+    const until = this.#exhaustedUntil[slot] as number;
+    if (until === 0 || until > now) return;
+    this.#exhaustedUntil[slot] = 0;
+    this.#move(slot, this.#exhausted, this.#withBudget);
+  }
+
   /** Looks at up to `most` keys that are due: those whose budget is full leave. */
   sweep(now: number, most: number): void {
     for (let looked = 0; looked < most && this.#due.topDue() <= now; looked += 1) this.#lookAtDue(now);

@@ -293,6 +293,21 @@ describe('who leaves', () => {
     };
     fc.assert(fc.property(fc.integer({ min: 1, max: 7 }), fc.array(move, { maxLength: 150, size: 'max' }), run), {
       numRuns: 400,
+      examples: [
+        [
+          3,
+          [
+            { key: 0, cost: 1, which: 'first', afterMs: 0 },
+            { key: 1, cost: 2, which: 'both', afterMs: 0 },
+            { key: 3, cost: 1, which: 'second', afterMs: 0 },
+            // Refused at the very moment at which it has budget again: from now on it stands with the others, in order of use.
+            { key: 1, cost: 2, which: 'first', afterMs: 40 },
+            { key: 2, cost: 1, which: 'second', afterMs: 0 },
+            { key: 0, cost: 1, which: 'both', afterMs: 0 },
+            { key: 3, cost: 1, which: 'both', afterMs: 0 },
+          ],
+        ],
+      ],
     });
   });
 });
