@@ -38,6 +38,9 @@ export const CASES: readonly Case[] = [
   ...parts('exact', 'exact', ['']),
   ...parts('memory', 'memory-speed', SPEEDS),
   ...parts('memory bytes:', 'memory-bytes', BYTES, { nodeArgs: ['--expose-gc'] }),
+  ...parts('memory profile', 'memory-profile', [''], {
+    nodeArgs: ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'],
+  }),
   ...parts('growth', 'growth-memory', ['keys', 'limits', 'log']),
   ...parts('redis', 'redis-speed', ['one', 'three', 'latency', 'hot', 'denied']),
   ...parts('redis cost', 'redis-cost', ['alone', 'many', 'logs', 'refunds']),

@@ -5,6 +5,7 @@
  *   pnpm bench --only '^redis'      these cases anew, the others as they were
  *   pnpm bench --rounds 5 --quick   only that everything runs; writes nothing
  */
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,7 @@ import { programs } from './harness/build.js';
 import { runChild } from './harness/child.js';
 import { describeMachine, loadNow } from './harness/machine.js';
 import type { Result } from './harness/result.js';
-import { merged, type Run } from './harness/run-file.js';
+import { joined, merged, type Run } from './harness/run-file.js';
 import { compare } from './report/compare.js';
 import { writeReport } from './report/page.js';
 import { summary } from './report/summary.js';
@@ -61,7 +62,7 @@ async function measure(): Promise<Run> {
     console.log(`${report.failure === undefined ? 'done' : 'FAILED'}  ${id} (${seconds} s)`);
     if (report.failure !== undefined) console.log(report.failure);
   }
-  return { format: 1, machine: await describeMachine(before), results, failed };
+  return { format: 1, machine: await describeMachine(before), results: joined(results), failed };
 }
 
 const previous = last();
@@ -71,6 +72,8 @@ if (!flags.quick) {
   if (previous !== undefined && !flags['report-only']) console.log(compare(previous, run));
   const whole = flags['report-only'] ? run : merged(previous, run);
   writeFileSync(FILE, `${JSON.stringify(whole)}\n`);
+  // In the house's format, so that a diff of two runs can be read.
+  execFileSync(join(import.meta.dirname, '..', 'node_modules', '.bin', 'biome'), ['format', '--write', FILE]);
   await writeReport(whole);
 }
 if (Object.keys(run.failed).length > 0) process.exitCode = 1;

@@ -28,6 +28,25 @@ function keys(count: number): Contender {
   };
 }
 
+/** What the processor's caches alone do to keys in disorder. */
+function map(count: number): Contender {
+  const table = new Map(Array.from({ length: count }, (_, i) => [`user:${i}`, { used: 0 }]));
+  const names = [...table.keys()];
+  const order = Uint32Array.from({ length: 1 << 20 }, () => Math.floor(Math.random() * count));
+  let at = 0;
+  return {
+    name: String(count),
+    role: 'floor',
+    run(calls) {
+      for (let i = 0; i < calls; i += 1) {
+        at = (at + 1) & ((1 << 20) - 1);
+        const row = table.get(names[order[at] as number] as string);
+        if (row !== undefined) row.used += 1;
+      }
+    },
+  };
+}
+
 function limits(count: number): Contender {
   const named = Object.fromEntries(Array.from({ length: count }, (_, i) => [`limit${i}`, ample]));
   const limiter = createLimiter({ name: 'api', store: memoryStore(), limits: named });
@@ -50,8 +69,10 @@ function grown(result: Result, axis: string, name: string): Result {
 
 if (part === 'keys') {
   const sizes = quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000];
-  const result = await race({ id: 'growth keys', title: 'Growth: keys in memory, asked in disorder' }, sizes.map(keys));
-  emit(grown(result, 'keys', 'a decision'));
+  const about = { id: 'growth keys', title: 'Growth: keys in memory, asked in disorder' };
+  const ours = grown(await race(about, sizes.map(keys)), 'keys', 'a decision');
+  const floor = grown(await race(about, sizes.map(map)), 'keys', 'a Map alone');
+  emit({ ...ours, entries: [...ours.entries, ...floor.entries] });
 }
 if (part === 'limits') {
   const result = await race(

@@ -25,7 +25,8 @@ try {
     } as const;
   });
   const title = `SQLite: ${limits === 1 ? 'one limit' : 'three limits in one decision'}, ${verdict}`;
-  emit(await race({ id: `sqlite ${part}`, title }, contenders, { roundMs: 60 }));
+  const note = 'The floors ask one question about one row, also where we decide three limits.';
+  emit(await race({ id: `sqlite ${part}`, title, ...(limits === 3 ? { note } : {}) }, contenders, { roundMs: 60 }));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -73,3 +73,10 @@ export const grownName =
     const [large, small] = [from.p10(id, name), from.p10(id, base)];
     return large === undefined || small === undefined ? undefined : plain(large / small);
   };
+/** One value over another. */
+export const beyond =
+  (top: Value, bottom: Value): Value =>
+  (from) => {
+    const [one, other] = [top(from), bottom(from)];
+    return one && other && plain(one.median / other.median);
+  };

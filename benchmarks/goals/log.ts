@@ -97,7 +97,7 @@ export function logGoals(): Goal[] {
       'SQLite: first charge after silence over an admit',
       5,
       'x',
-      grown('growth log sqlite', 'first charge after all expired (once)', 100_000, 100_000, admitted),
+      grown('growth log sqlite', 'first charge after all expired', 100_000, 100_000, admitted),
     ),
     most(
       LOG,
