@@ -36,6 +36,9 @@ interface Denial {
   readonly sentAt: number;
   readonly until: number;
   readonly outcome: AskOutcome;
+  /** The outcome as it is after so many ms, for those who ask in the same one. */
+  elapsedMs: number;
+  aged: AskOutcome;
 }
 
 /**
@@ -65,7 +68,12 @@ export function withDenialMemory<S extends Store>(
     const at = now();
     if (at < denial.until) {
       answered += 1;
-      return aged(denial.outcome, Math.floor(at - denial.sentAt));
+      const elapsedMs = Math.floor(at - denial.sentAt);
+      if (elapsedMs !== denial.elapsedMs) {
+        denial.elapsedMs = elapsedMs;
+        denial.aged = aged(denial.outcome, elapsedMs);
+      }
+      return denial.aged;
     }
     denials.delete(key);
     return undefined;
@@ -83,7 +91,7 @@ export function withDenialMemory<S extends Store>(
     if (step.op !== 'consume' || outcome.op !== 'consume' || outcome.allowed || outcome.by !== undefined) return;
     if (step.charges.some((charge) => except.has(charge.ledger.name))) return;
     const until = sentAt + Math.min(staleMs, waitOf(step, outcome));
-    denials.set(keyOf(step), { sentAt, until, outcome });
+    denials.set(keyOf(step), { sentAt, until, outcome, elapsedMs: -1, aged: outcome });
     if (denials.size > max) for (const oldest of denials.keys()) return void denials.delete(oldest);
   }
 
@@ -115,7 +123,7 @@ export function withDenialMemory<S extends Store>(
       return outcome;
     },
   );
-  return Object.assign(decorated, { denials: () => ({ answered, remembered: denials.size }) });
+  return Object.assign(decorated, { recall, denials: () => ({ answered, remembered: denials.size }) });
 }
 
 /** Everything that the verdict depends on, besides what is stored; lengths keep values apart. */

@@ -81,11 +81,14 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     }
     return store.runSync(step);
   }
-  async function run(step: Step): Promise<Outcome> {
-    const [outcome] = await store.run([step]);
+  function only(outcomes: readonly Outcome[]): Outcome {
+    const [outcome] = outcomes;
     if (outcome === undefined)
       throw new LimiterError('ERR_LIMITER_STORE', 'a store must answer each step with one outcome, got none');
     return outcome;
+  }
+  async function run(step: Step): Promise<Outcome> {
+    return only(await store.run([step]));
   }
   function question(
     op: 'consume' | 'peek',
@@ -118,17 +121,25 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     }
     return askSync('consume', subject, call, false);
   }
-  async function askAsync(
+  /** Not an async function: every call would pay for the promises that one makes. A mistake is a rejection all the same. */
+  function askAsync(
     op: 'consume' | 'peek',
     subject: unknown,
     call: CallOptions | undefined,
     inspect: boolean,
   ): Promise<Decision> {
-    if (atOnce) return op === 'consume' ? consumeSync(subject, call) : askSync(op, subject, call, inspect);
-    const asked = question(op, subject, call, inspect);
-    return asked.step.charges.length === 0
-      ? decideUnasked(answerer, asked)
-      : decide(answerer, asked, await run(asked.step));
+    try {
+      if (atOnce) {
+        return Promise.resolve(op === 'consume' ? consumeSync(subject, call) : askSync(op, subject, call, inspect));
+      }
+      const asked = question(op, subject, call, inspect);
+      if (asked.step.charges.length === 0) return Promise.resolve(decideUnasked(answerer, asked));
+      const known = options.store.recall?.(asked.step);
+      if (known !== undefined) return Promise.resolve(decide(answerer, asked, known));
+      return store.run([asked.step]).then((outcomes) => decide(answerer, asked, only(outcomes)));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Nothing to send, or a receipt that was used: the answer without the store. */

@@ -214,6 +214,11 @@ export interface Store {
    */
   run(steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]>;
   runSync?(step: Step): Outcome;
+  /**
+   * An answer that needs no asking (denial memory), or undefined. A limiter asks for it before anything else, so that it costs no
+   * deadline. `run` and `runSync` give the same answer.
+   */
+  recall?(step: Step): Outcome | undefined;
   /** Ends what the store itself opened (connections, files), nothing else. */
   close?(): Promise<void>;
 }
