@@ -57,10 +57,10 @@ interface Measured {
 const ROWS: readonly (readonly [id: string, what: string])[] = [
   ['memory hot-allowed', 'memory, one key, one limit, `consumeSync`'],
   ['memory three-allowed', 'memory, three limits, `consumeSync`'],
-  ['sqlite allowed-1', 'SQLite (WAL), one limit, `consumeSync`'],
-  ['redis one-at-a-time', 'Redis on loopback, one limit, one at a time'],
-  ['redis one-limit', 'Redis on loopback, one limit, 256 in flight'],
-  ['redis three-limits', 'Redis on loopback, three limits, 256 in flight'],
+  ['sqlite allowed 1', 'SQLite (WAL), one limit, `consumeSync`'],
+  ['redis latency', 'Redis on loopback, one limit, one at a time'],
+  ['redis one', 'Redis on loopback, one limit, 256 in flight'],
+  ['redis three', 'Redis on loopback, three limits, 256 in flight'],
 ];
 
 function measuredTable(): string {
