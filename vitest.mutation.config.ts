@@ -13,7 +13,11 @@ const alias = readdirSync('packages')
 export default defineConfig({
   resolve: { alias },
   test: {
-    include: ['packages/core/test/{algorithms,limiter}/*.test.ts', 'packages/memory/test/suite.test.ts'],
+    include: [
+      'packages/core/test/evaluate.test.ts',
+      'packages/core/test/{algorithms,limiter}/*.test.ts',
+      'packages/memory/test/suite.test.ts',
+    ],
     pool: 'forks',
     testTimeout: 30_000,
     bail: 1,

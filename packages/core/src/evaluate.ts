@@ -93,7 +93,7 @@ function verdictOf(charge: Charge, view: unknown, fits: boolean, charged: Change
   const numbers = numbersOf(rule, view, holdBack, charged === undefined ? 0 : cost);
   return {
     admits: fits,
-    heldBack: !fits && holdBack > 0 && algorithms[rule.algorithm].admits(view, rule, cost, 0),
+    heldBack: !fits && algorithms[rule.algorithm].admits(view, rule, cost, 0),
     charged: charged !== undefined,
     remaining: numbers.remaining,
     retryAfterMs: fits ? 0 : retryAfterMs(charge, view),

@@ -7,16 +7,15 @@ export const STEP_BACK_MS = 2_000;
 export const MAX: number = Number.MAX_SAFE_INTEGER;
 
 /**
- * floor(a / b) for integers 0 <= a <= 2^53-1, b >= 1, exactly. Every whole number up to 2^53 is a double and rounding keeps
- * order, so the rounded quotient never falls below its floor, and passes it by one at most: then the product shows it. (`a % b`
- * would be shorter, and takes five times as long where a number does not fit in 32 bits.)
+ * floor(a / b) for integers 0 <= a <= 2^53-1, b >= 1, exactly. A quotient just below a whole number n differs from it by at least
+ * 1/b, and n * b <= 2^53, so doubles near n are at most 2/b apart: it is never rounded up to n. (`a - a % b` would do as
+ * well, and takes five times as long where a number does not fit in 32 bits.)
  */
 export function floorDiv(a: number, b: number): number {
-  const quotient = Math.floor(a / b);
-  return quotient * b > a ? quotient - 1 : quotient;
+  return Math.floor(a / b);
 }
 
-/** ceil(a / b), as exact as `floorDiv`. */
+/** ceil(a / b), as exact as `floorDiv`. (Math.ceil(a / b) is not: a quotient just above a whole number may be rounded down to it.) */
 export function ceilDiv(a: number, b: number): number {
   const quotient = floorDiv(a, b);
   return quotient * b === a ? quotient : quotient + 1;

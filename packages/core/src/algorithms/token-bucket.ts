@@ -56,8 +56,8 @@ function view(state: BucketState | undefined, rule: TokenBucketRule, now: number
 }
 
 function admits(view: BucketView, rule: TokenBucketRule, cost: number, holdBack: number): boolean {
-  const free = rule.capacity - holdBack - cost;
-  return free >= 0 && view.debt <= free * rule.refillMs;
+  // Where the cost is above the budget the right side is negative, and no debt is.
+  return view.debt <= (rule.capacity - holdBack - cost) * rule.refillMs;
 }
 
 /** The least wait until `debt` is at most `level`; 0 when it is already. */
@@ -116,8 +116,8 @@ function giveBack(view: BucketView, rule: TokenBucketRule, charged: number, mark
   if (view.kind !== 'current' || view.id !== mark.id || view.state === undefined) return none;
   const { refillMs, refillTokens } = rule;
   const notRefilled = debtAfter(charged * refillMs, Math.max(0, view.at - mark.at), refillTokens);
-  const chargedSince = view.charged - mark.position;
-  const notCoveredSince = chargedSince > floorDiv(view.debt, refillMs) ? 0 : view.debt - chargedSince * refillMs;
+  // Negative where what was charged since is more than the debt (and exact where it is not: the product is at most the debt).
+  const notCoveredSince = view.debt - (view.charged - mark.position) * refillMs;
   const units = Math.min(Math.min(amount, charged) * refillMs, Math.max(notRefilled, notCoveredSince), view.debt);
   if (units === 0) return none;
   // The anchor stays: taking the units off the stored debt takes exactly as much off debt(now), which holds at least as many.

@@ -122,6 +122,15 @@ describe('a fixed window aligned to the clock', () => {
     expect(one.giveBack(5_000, mark, 2, 2)).toBe(0);
   });
 
+  it('a refund that finds nothing left to give writes nothing', () => {
+    const one = oneLedger(rule);
+    const { mark } = one.consume(0, 2);
+    one.giveBack(1, mark, 2, 2);
+    const before = one.state();
+    expect(one.giveBack(1, mark, 2, 2)).toBe(0);
+    expect(one.state()).toBe(before);
+  });
+
   it('settling charges up to twice the limit and reports what was cut', () => {
     const one = oneLedger(rule);
     one.consume(0, 3);

@@ -70,6 +70,22 @@ describe('a token bucket', () => {
     });
   });
 
+  it('keeps its identity while the running sum is 2^53-1 at most', () => {
+    const one = oneLedger({ algorithm: 'token-bucket', capacity: 2 ** 52, refillTokens: 2 ** 53 - 1, refillMs: 1 });
+    one.consume(0, 2 ** 52);
+    one.consume(1, 2 ** 52 - 1);
+    expect(one.state()).toMatchObject({ charged: 2 ** 53 - 1, id: 1 });
+  });
+
+  it('a refund that finds nothing left to give writes nothing', () => {
+    const one = oneLedger(rule);
+    const { mark } = one.consume(0, 1);
+    one.consume(0, 1);
+    const before = one.state();
+    expect(one.giveBack(0, mark, 1, 0)).toBe(0);
+    expect(one.state()).toBe(before);
+  });
+
   it('starts a new identity before its running sum would pass 2^53-1, so that an old receipt gives back nothing', () => {
     const one = oneLedger({ algorithm: 'token-bucket', capacity: 2 ** 52, refillTokens: 2 ** 53 - 1, refillMs: 1 });
     const { mark } = one.consume(0, 2 ** 52);
@@ -83,6 +99,19 @@ const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 const positive = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 
 describe('whole-number division', () => {
+  it('is exact at the edges of what a double holds', () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    for (const b of [1, 2, 3, 5, 7, 1_000, 60_000, 2 ** 26 - 1, 2 ** 26, 2 ** 26 + 1, 2 ** 42, most - 1, most]) {
+      for (const n of [1, 2, 3, Math.floor(most / b) - 1, Math.floor(most / b)]) {
+        for (const a of [n * b - 1, n * b, n * b + 1]) {
+          if (a < 0 || a > most || n < 1) continue;
+          expect(BigInt(floorDiv(a, b)), `floor(${a} / ${b})`).toBe(BigInt(a) / BigInt(b));
+          expect(BigInt(ceilDiv(a, b)), `ceil(${a} / ${b})`).toBe((BigInt(a) + BigInt(b) - 1n) / BigInt(b));
+        }
+      }
+    }
+  });
+
   test.prop([whole, positive])('ceilDiv and floorDiv agree with BigInt up to 2^53-1', (a, b) => {
     expect(BigInt(floorDiv(a, b))).toBe(BigInt(a) / BigInt(b));
     expect(BigInt(ceilDiv(a, b))).toBe((BigInt(a) + BigInt(b) - 1n) / BigInt(b));
