@@ -143,6 +143,8 @@ export const GOALS: readonly Goal[] = [
     'x',
     grown('replay memory', 'three limits', 1_000_000, 100_000),
   ),
+  // The goal gives no number for cache effects. This bound was set before the first run and stays, beside the Map that explains it.
+  most('Decision growth', 'keys, 1,000 to 1,000,000', 4, 'x', grown('growth keys', 'a decision', 1_000_000, 1_000)),
   most(
     'Decision growth',
     'keys, 1,000 to 1,000,000, over what a Map alone grows by: cache effects',
