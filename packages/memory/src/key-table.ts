@@ -9,8 +9,21 @@
  *
  * No timer: each consume or adjust looks at one more key that is due than it has charges. A key that has budget again counts as used at that moment.
  */
-import { DueHeap, grownFloats } from './due-heap.js';
-import { Recency } from './recency.js';
+import { DueHeap } from './due-heap.js';
+import { type Order, Recency } from './recency.js';
+import {
+  EXHAUSTED,
+  EXHAUSTED_UNTIL,
+  FIRST_SLOT,
+  FLOATS,
+  FORGET_AT,
+  HALVES,
+  HEAD_ROW,
+  HEAD_SPACE,
+  LEDGERS,
+  Slots,
+  WITH_BUDGET,
+} from './slots.js';
 import { NO_SPACE } from './space.js';
 
 const FIRST_ROOM = 64;
@@ -24,19 +37,15 @@ export class KeyTable {
   readonly max: number;
   /** Told before a key leaves: its ledgers go with it. */
   readonly #onLeave: (slot: number, key: string, why: Leaving, now: number) => void;
-  readonly #withBudget: Recency;
-  readonly #exhausted: Recency;
-  readonly #due: DueHeap = new DueHeap(FIRST_ROOM);
+  readonly #slots: Slots = new Slots(FIRST_ROOM);
+  readonly #recency: Recency = new Recency(this.#slots);
+  /** The time of a slot in it is never later than the slot is due: that is when it is `#dueOf`. */
+  readonly #due: DueHeap = new DueHeap(this.#slots);
+  readonly #slotOf: Map<string, number> = new Map();
   #keys: (string | undefined)[] = new Array(FIRST_ROOM);
-  /** From when on everything of the key may be forgotten. */
-  #forgetAt: Float64Array<ArrayBuffer> = new Float64Array(FIRST_ROOM);
-  /** Until when the key is exhausted; 0: it stands among those with budget. */
-  #exhaustedUntil: Float64Array<ArrayBuffer> = new Float64Array(FIRST_ROOM);
-  /** The first of the key's chain of ledgers. For a free slot: the next free one, one higher. */
-  #headSpace: Uint16Array<ArrayBuffer> = new Uint16Array(FIRST_ROOM);
-  #headRow: Uint32Array<ArrayBuffer> = new Uint32Array(FIRST_ROOM);
-  #room = FIRST_ROOM;
-  #high = 0;
+  /** The slots below were in use at some time. */
+  #high = FIRST_SLOT;
+  /** The first of the chain of free slots, or 0. */
   #free = 0;
   size = 0;
   /** Goes up whenever the order of use changes in another way than by `use`. */
@@ -45,18 +54,22 @@ export class KeyTable {
   constructor(max: number, onLeave: (slot: number, key: string, why: Leaving, now: number) => void) {
     this.max = max;
     this.#onLeave = onLeave;
-    this.#withBudget = new Recency(max);
-    this.#exhausted = new Recency(max);
   }
 
   /** The slot of a key, -1 when it is not kept; the key is now the last used. */
   use(key: string): number {
-    return this.#withBudget.use(key) ?? this.#exhausted.use(key) ?? -1;
+    const slot = this.#slotOf.get(key);
+    if (slot === undefined) return -1;
+    if (!this.#recency.isLast(slot)) {
+      this.#recency.remove(slot);
+      this.#recency.add(slot, this.#orderOf(slot));
+    }
+    return slot;
   }
 
   /** The slot of a key, -1 when it is not kept. */
   find(key: string): number {
-    return this.#withBudget.peek(key) ?? this.#exhausted.peek(key) ?? -1;
+    return this.#slotOf.get(key) ?? -1;
   }
 
   keyAt(slot: number): string | undefined {
@@ -64,42 +77,51 @@ export class KeyTable {
   }
 
   headSpace(slot: number): number {
-    return this.#headSpace[slot] as number;
+    return this.#slots.halves[HALVES * slot + HEAD_SPACE] as number;
   }
 
   headRow(slot: number): number {
-    return this.#headRow[slot] as number;
+    return this.#slots.halves[HALVES * slot + HEAD_ROW] as number;
   }
 
-  setHead(slot: number, space: number, row: number): void {
-    this.#headSpace[slot] = space;
-    this.#headRow[slot] = row;
+  /** How many ledgers the key has. */
+  ledgers(slot: number): number {
+    return this.#slots.halves[HALVES * slot + LEDGERS] as number;
+  }
+
+  /** Where the key's chain of ledgers begins, and how many they are. */
+  setChain(slot: number, headSpace: number, headRow: number, ledgers: number): void {
+    const { halves } = this.#slots;
+    halves[HALVES * slot + HEAD_SPACE] = headSpace;
+    halves[HALVES * slot + HEAD_ROW] = headRow;
+    halves[HALVES * slot + LEDGERS] = ledgers;
   }
 
   forgetAt(slot: number): number {
-    return this.#forgetAt[slot] as number;
+    return this.#slots.floats[FLOATS * slot + FORGET_AT] as number;
   }
 
   exhaustedUntil(slot: number): number {
-    return this.#exhaustedUntil[slot] as number;
+    return this.#slots.floats[FLOATS * slot + EXHAUSTED_UNTIL] as number;
   }
 
   /** A slot for a new key, as the last used; when there is no room another key leaves. */
   add(key: string, now: number): number {
     if (this.size >= this.max) this.#makeRoom(now);
-    let slot = this.#free - 1;
-    if (slot >= 0) this.#free = this.#headRow[slot] as number;
+    let slot = this.#free;
+    if (slot !== 0) this.#free = this.headRow(slot);
     else {
-      if (this.#high === this.#room) this.#grow();
+      if (this.#high === this.#slots.room) this.#grow();
       slot = this.#high;
       this.#high += 1;
     }
     this.#keys[slot] = key;
-    this.#forgetAt[slot] = Number.POSITIVE_INFINITY;
-    this.#exhaustedUntil[slot] = 0;
-    this.#headSpace[slot] = NO_SPACE;
-    this.#due.add(slot, Number.POSITIVE_INFINITY);
-    this.#withBudget.add(key, slot);
+    this.#slotOf.set(key, slot);
+    this.#slots.floats[FLOATS * slot + FORGET_AT] = Number.POSITIVE_INFINITY;
+    this.#slots.floats[FLOATS * slot + EXHAUSTED_UNTIL] = 0;
+    this.setChain(slot, NO_SPACE, 0, 0);
+    this.#due.add(slot);
+    this.#recency.add(slot, WITH_BUDGET);
     this.size += 1;
     this.changes += 1;
     return slot;
@@ -107,24 +129,22 @@ export class KeyTable {
 
   /** What a write left of a key: when it may be forgotten, and until when it is exhausted (0: it is not). */
   settle(slot: number, forgetAt: number, exhaustedUntil: number): void {
-    const was = this.#exhaustedUntil[slot] as number;
-    this.#forgetAt[slot] = forgetAt;
-    this.#exhaustedUntil[slot] = exhaustedUntil;
-    if (exhaustedUntil === 0) {
-      if (was !== 0) this.#move(slot, this.#exhausted, this.#withBudget);
-      this.#due.lower(slot, forgetAt);
-    } else {
-      if (was === 0) this.#move(slot, this.#withBudget, this.#exhausted);
-      this.#due.lower(slot, Math.min(exhaustedUntil, forgetAt));
-    }
+    const { floats } = this.#slots;
+    const at = FLOATS * slot;
+    const forgetAtBefore = floats[at + FORGET_AT] as number;
+    const exhaustedBefore = floats[at + EXHAUSTED_UNTIL] as number;
+    floats[at + FORGET_AT] = forgetAt;
+    floats[at + EXHAUSTED_UNTIL] = exhaustedUntil;
+    if ((exhaustedBefore === 0) !== (exhaustedUntil === 0)) this.#move(slot);
+    const due = dueOf(forgetAt, exhaustedUntil);
+    // Where the key is due later than it was, its time in the heap is early enough: the heap is not even looked at.
+    if (due < dueOf(forgetAtBefore, exhaustedBefore)) this.#due.lower(slot, due);
   }
 
   /** The key of a slot was used and nothing was written: when it has budget again by now, it stands there from this use on. */
   usedAt(slot: number, now: number): void {
-    const until = this.#exhaustedUntil[slot] as number;
-    if (until === 0 || until > now) return;
-    this.#exhaustedUntil[slot] = 0;
-    this.#move(slot, this.#exhausted, this.#withBudget);
+    const until = this.exhaustedUntil(slot);
+    if (until !== 0 && until <= now) this.#hasBudgetAgain(slot);
   }
 
   /** Looks at up to `most` keys that are due: those whose budget is full leave. */
@@ -134,82 +154,73 @@ export class KeyTable {
 
   /** The key leaves without being counted: it was reset. */
   remove(slot: number): void {
-    this.#listOf(slot).delete(this.#keys[slot] as string);
-    this.#release(slot);
+    this.#slotOf.delete(this.#keys[slot] as string);
+    this.#keys[slot] = undefined;
+    this.#recency.remove(slot);
+    this.#due.remove(slot);
+    this.setChain(slot, NO_SPACE, this.#free, 0);
+    this.#free = slot;
+    this.size -= 1;
+    this.changes += 1;
   }
 
   #makeRoom(now: number): void {
     for (let looked = 0; looked < LOOK_BEFORE_EVICTION && this.#due.topDue() <= now; looked += 1) {
       if (this.#lookAtDue(now)) return;
     }
-    const slot = this.#withBudget.takeOldest() ?? this.#exhausted.takeOldest();
-    if (slot === undefined) return;
-    const full = (this.#forgetAt[slot] as number) <= now;
-    this.#leave(slot, full ? 'expired' : this.#exhaustedUntil[slot] === 0 ? 'with-budget' : 'exhausted', now);
+    let slot = this.#recency.oldest(WITH_BUDGET);
+    if (slot < 0) slot = this.#recency.oldest(EXHAUSTED);
+    const full = this.forgetAt(slot) <= now;
+    this.#leave(slot, full ? 'expired' : this.#orderOf(slot) === WITH_BUDGET ? 'with-budget' : 'exhausted', now);
   }
 
   /** Corrects the key that is due first; true when it left. */
   #lookAtDue(now: number): boolean {
     const slot = this.#due.top();
-    const forgetAt = this.#forgetAt[slot] as number;
+    const forgetAt = this.forgetAt(slot);
     if (forgetAt <= now) {
-      this.#listOf(slot).delete(this.#keys[slot] as string);
       this.#leave(slot, 'expired', now);
       return true;
     }
-    const exhaustedUntil = this.#exhaustedUntil[slot] as number;
-    if (exhaustedUntil > now) {
-      this.#due.postponeTop(Math.min(exhaustedUntil, forgetAt));
-      return false;
-    }
-    if (exhaustedUntil !== 0) {
-      this.#exhaustedUntil[slot] = 0;
-      this.#move(slot, this.#exhausted, this.#withBudget);
-    }
-    this.#due.postponeTop(forgetAt);
+    const exhaustedUntil = this.exhaustedUntil(slot);
+    if (exhaustedUntil !== 0 && exhaustedUntil <= now) this.#hasBudgetAgain(slot);
+    this.#due.postponeTop(dueOf(forgetAt, this.exhaustedUntil(slot)));
     return false;
+  }
+
+  #hasBudgetAgain(slot: number): void {
+    this.#slots.floats[FLOATS * slot + EXHAUSTED_UNTIL] = 0;
+    this.#move(slot);
   }
 
   #leave(slot: number, why: Leaving, now: number): void {
     this.#onLeave(slot, this.#keys[slot] as string, why, now);
-    this.#release(slot);
+    this.remove(slot);
   }
 
-  #release(slot: number): void {
-    this.#due.remove(slot);
-    this.#keys[slot] = undefined;
-    this.#headRow[slot] = this.#free;
-    this.#free = slot + 1;
-    this.size -= 1;
-    this.changes += 1;
+  #orderOf(slot: number): Order {
+    return this.exhaustedUntil(slot) === 0 ? WITH_BUDGET : EXHAUSTED;
   }
 
-  #listOf(slot: number): Recency {
-    return this.#exhaustedUntil[slot] === 0 ? this.#withBudget : this.#exhausted;
-  }
-
-  #move(slot: number, from: Recency, to: Recency): void {
-    const key = this.#keys[slot] as string;
-    from.delete(key);
-    to.add(key, slot);
+  /** To the other order of use, as the last used there. */
+  #move(slot: number): void {
+    this.#recency.remove(slot);
+    this.#recency.add(slot, this.#orderOf(slot));
     this.changes += 1;
   }
 
   #grow(): void {
-    const room = Math.min(this.max, 2 * this.#room);
-    this.#room = room;
+    const room = Math.min(this.max + FIRST_SLOT, 2 * this.#slots.room);
+    this.#slots.grow(room);
+    this.#due.grow();
     // Of exactly that length: an array that grows by itself keeps half as much again in reserve.
     const keys: (string | undefined)[] = new Array(room);
     for (let slot = 0; slot < this.#high; slot += 1) keys[slot] = this.#keys[slot];
     this.#keys = keys;
-    this.#due.grow(room);
-    this.#forgetAt = grownFloats(this.#forgetAt, room);
-    this.#exhaustedUntil = grownFloats(this.#exhaustedUntil, room);
-    const headSpace = new Uint16Array(room);
-    headSpace.set(this.#headSpace);
-    this.#headSpace = headSpace;
-    const headRow = new Uint32Array(room);
-    headRow.set(this.#headRow);
-    this.#headRow = headRow;
   }
+}
+
+/** When a key is to be looked at: it has budget again, or may be forgotten. */
+function dueOf(forgetAt: number, exhaustedUntil: number): number {
+  return exhaustedUntil === 0 || exhaustedUntil > forgetAt ? forgetAt : exhaustedUntil;
 }

@@ -51,16 +51,7 @@ export class Ledgers {
 
   /** Does the slot have exactly this many ledgers? */
   has(slot: number, count: number): boolean {
-    let left = count;
-    let at = this.table.headSpace(slot);
-    let row = this.table.headRow(slot);
-    while (at !== NO_SPACE && left > 0) {
-      const here = this.#spaces[at] as Space;
-      at = here.nextSpace(row);
-      row = here.nextRow(row);
-      left -= 1;
-    }
-    return at === NO_SPACE && left === 0;
+    return this.table.ledgers(slot) === count;
   }
 
   /** The ledgers of a slot, the newest first. */
@@ -79,8 +70,9 @@ export class Ledgers {
 
   /** A row for a new ledger of a slot. */
   addRow(slot: number, space: Space): number {
-    const row = space.add(this.table.headSpace(slot), this.table.headRow(slot));
-    this.table.setHead(slot, space.index, row);
+    const { table } = this;
+    const row = space.add(table.headSpace(slot), table.headRow(slot));
+    table.setChain(slot, space.index, row, table.ledgers(slot) + 1);
     return row;
   }
 
@@ -105,30 +97,46 @@ export class Ledgers {
     const link = chain[at];
     if (link === undefined) return;
     const before = chain[at - 1];
+    const { table } = this;
     const nextSpace = space.nextSpace(link.row);
     const nextRow = space.nextRow(link.row);
-    if (before === undefined) this.table.setHead(slot, nextSpace, nextRow);
-    else before.space.relink(before.row, nextSpace, nextRow);
+    const left = chain.length - 1;
+    if (before === undefined) table.setChain(slot, nextSpace, nextRow, left);
+    else {
+      before.space.relink(before.row, nextSpace, nextRow);
+      table.setChain(slot, table.headSpace(slot), table.headRow(slot), left);
+    }
     space.free(link.row);
-    if (chain.length === 1) this.table.remove(slot);
+    if (left === 0) table.remove(slot);
   }
 
   #onLeave(slot: number, key: string, why: Leaving, now: number): void {
-    const chain = this.chain(slot);
-    for (const { space, row } of chain) space.free(row);
-    if (why === 'expired') {
-      this.evictedExpired += 1;
-      return;
-    }
-    if (why === 'exhausted') this.evictedExhausted += 1;
+    if (why === 'expired') this.evictedExpired += 1;
+    else if (why === 'exhausted') this.evictedExhausted += 1;
     else this.evictedLive += 1;
-    if (!this.#report) return;
+    if (this.#report && why !== 'expired') this.#reportEviction(slot, key, why, now);
+    this.#freeRows(slot);
+  }
+
+  #freeRows(slot: number): void {
+    let at = this.table.headSpace(slot);
+    let row = this.table.headRow(slot);
+    while (at !== NO_SPACE) {
+      const space = this.#spaces[at] as Space;
+      at = space.nextSpace(row);
+      const next = space.nextRow(row);
+      space.free(row);
+      row = next;
+    }
+  }
+
+  #reportEviction(slot: number, key: string, why: Leaving, now: number): void {
     const { values, slot: name } = valuesOf(key);
     const fullAgainInMs = this.table.forgetAt(slot) - now;
     this.evictions.push({
       values,
       slot: name,
-      ledgers: chain.map(({ space }) => space.name),
+      ledgers: this.chain(slot).map(({ space }) => space.name),
       exhausted: why === 'exhausted',
       fullAgainInMs,
     });

@@ -1,50 +1,49 @@
-/** Keys in the order of their last use, on lru-cache. It begins small and doubles: an lru-cache takes its whole room at once. */
-import { LRUCache } from 'lru-cache';
+/**
+ * Slots in the order of their last use: two lists, doubly linked within the slots' records. A list is a ring through a slot
+ * that is no key, so that neither end is a special case.
+ */
+import { AFTER, BEFORE, EXHAUSTED, FIRST_SLOT, HALVES, type Slots, WITH_BUDGET } from './slots.js';
 
-const FIRST_ROOM = 256;
+export type Order = typeof WITH_BUDGET | typeof EXHAUSTED;
 
 export class Recency {
-  #cache: LRUCache<string, number>;
-  readonly #max: number;
+  readonly #slots: Slots;
 
-  /** At most `max` keys; whoever adds one has made room before. */
-  constructor(max: number) {
-    this.#max = max;
-    this.#cache = new LRUCache({ max: Math.min(max, FIRST_ROOM) });
+  constructor(slots: Slots) {
+    this.#slots = slots;
+    for (const order of [WITH_BUDGET, EXHAUSTED]) {
+      slots.halves[HALVES * order + BEFORE] = order;
+      slots.halves[HALVES * order + AFTER] = order;
+    }
   }
 
-  get size(): number {
-    return this.#cache.size;
+  /** Adds a slot as the last used. */
+  add(slot: number, order: Order): void {
+    const { halves } = this.#slots;
+    const end = HALVES * order + BEFORE;
+    const last = halves[end] as number;
+    halves[HALVES * slot + BEFORE] = last;
+    halves[HALVES * slot + AFTER] = order;
+    halves[HALVES * last + AFTER] = slot;
+    halves[end] = slot;
   }
 
-  /** The slot of a key, which is now the last used. */
-  use(key: string): number | undefined {
-    return this.#cache.get(key);
+  remove(slot: number): void {
+    const { halves } = this.#slots;
+    const before = halves[HALVES * slot + BEFORE] as number;
+    const after = halves[HALVES * slot + AFTER] as number;
+    halves[HALVES * before + AFTER] = after;
+    halves[HALVES * after + BEFORE] = before;
   }
 
-  /** The slot of a key, its place in the order unchanged. */
-  peek(key: string): number | undefined {
-    return this.#cache.peek(key);
+  /** Is no slot of its order used later? */
+  isLast(slot: number): boolean {
+    return (this.#slots.halves[HALVES * slot + AFTER] as number) < FIRST_SLOT;
   }
 
-  /** Adds a key as the last used. */
-  add(key: string, slot: number): void {
-    if (this.#cache.size === this.#cache.max) this.#grow();
-    this.#cache.set(key, slot);
-  }
-
-  delete(key: string): void {
-    this.#cache.delete(key);
-  }
-
-  /** Takes out the key that was used least recently and returns its slot; undefined when there is none. */
-  takeOldest(): number | undefined {
-    return this.#cache.pop();
-  }
-
-  #grow(): void {
-    const grown = new LRUCache<string, number>({ max: Math.min(this.#max, 2 * this.#cache.max) });
-    for (const key of this.#cache.rkeys()) grown.set(key, this.#cache.peek(key) as number);
-    this.#cache = grown;
+  /** The slot of an order that was used least recently, -1 when it is empty. */
+  oldest(order: Order): number {
+    const slot = this.#slots.halves[HALVES * order + AFTER] as number;
+    return slot < FIRST_SLOT ? -1 : slot;
   }
 }

@@ -1,19 +1,24 @@
 /**
- * The ledgers of one limit: a row each, in columns of numbers. A window is three numbers, a bucket four; an object each would
- * cost more than twice the bytes, and work for the garbage collector. A log is an object of its own.
+ * The ledgers of one limit: a row of numbers each, side by side in one array. A window is three numbers, a bucket four, and
+ * the last says where the next ledger of the key lies; an object each would cost more than twice the bytes, and work for the
+ * garbage collector. A log is an object of its own.
  */
 import type { BucketState, Change, LedgerState, LogChange, Rule, WindowState } from '@limiter/core';
-import { grownFloats } from './due-heap.js';
 import { EntryLog } from './entry-log.js';
+import { grownFloats } from './slots.js';
 
-type Floats = Float64Array<ArrayBuffer>;
 type Writable<S> = { -readonly [K in keyof S]: S[K] };
 
 /** No space, in the chain of a key's ledgers. */
 export const NO_SPACE = 0xffff;
 
 const FIRST_ROWS = 8;
-const NONE: Floats = new Float64Array(0);
+/** The numbers of a row, the link among them. */
+const WIDTHS: Readonly<Record<Rule['algorithm'], number>> = {
+  'fixed-window': 4,
+  'token-bucket': 5,
+  'sliding-window-log': 1,
+};
 
 /** States that `read` fills in again and again: nothing may keep one beyond the step. */
 export interface Scratch {
@@ -38,16 +43,14 @@ export class Space {
   #room = FIRST_ROWS;
   /** Rows that were ever in use: those above are fresh. */
   #high = 0;
-  /** Freed rows, chained by `#nextRow`, one higher; 0: none. */
+  /** Freed rows, chained by their links, one higher; 0: none. */
   #free = 0;
-  // window: start, used, id. bucket: debt, at, charged, id.
-  #a: Floats = NONE;
-  #b: Floats = NONE;
-  #c: Floats = NONE;
-  #d: Floats = NONE;
+  readonly #width: number;
+  /** A row: start, used, id of a window; debt, at, charged, id of a bucket; then the link. */
+  #rows: Float64Array<ArrayBuffer>;
+  /** The same bytes, for the links: the next row, and the space that it lies in. */
+  #halves: Uint32Array<ArrayBuffer>;
   readonly #logs: (EntryLog | undefined)[] = [];
-  #nextSpace: Uint16Array<ArrayBuffer> = new Uint16Array(FIRST_ROWS);
-  #nextRow: Uint32Array<ArrayBuffer> = new Uint32Array(FIRST_ROWS);
 
   constructor(name: string, grid: string, index: number, rule: Rule, maxRows: number) {
     this.name = name;
@@ -56,80 +59,82 @@ export class Space {
     this.#kind = rule.algorithm;
     this.#windowMs = rule.algorithm === 'token-bucket' ? 0 : rule.windowMs;
     this.#maxRows = maxRows;
-    if (rule.algorithm === 'sliding-window-log') return;
-    this.#a = new Float64Array(FIRST_ROWS);
-    this.#b = new Float64Array(FIRST_ROWS);
-    this.#c = new Float64Array(FIRST_ROWS);
-    if (rule.algorithm === 'token-bucket') this.#d = new Float64Array(FIRST_ROWS);
+    this.#width = WIDTHS[rule.algorithm];
+    this.#rows = new Float64Array(this.#width * FIRST_ROWS);
+    this.#halves = new Uint32Array(this.#rows.buffer);
   }
 
   /** A row for a new ledger, in front of the chain (`nextSpace`, `nextRow`) of its key. */
   add(nextSpace: number, nextRow: number): number {
     let row = this.#free - 1;
-    if (row >= 0) this.#free = this.#nextRow[row] as number;
+    if (row >= 0) this.#free = this.nextRow(row);
     else {
       if (this.#high === this.#room) this.#grow();
       row = this.#high;
       this.#high += 1;
     }
-    this.#nextSpace[row] = nextSpace;
-    this.#nextRow[row] = nextRow;
+    this.relink(row, nextSpace, nextRow);
     this.size += 1;
     return row;
   }
 
   free(row: number): void {
     if (this.#kind === 'sliding-window-log') this.#logs[row] = undefined;
-    this.#nextRow[row] = this.#free;
+    this.relink(row, NO_SPACE, this.#free);
     this.#free = row + 1;
     this.size -= 1;
   }
 
   nextSpace(row: number): number {
-    return this.#nextSpace[row] as number;
+    return this.#halves[this.#link(row) + 1] as number;
   }
 
   nextRow(row: number): number {
-    return this.#nextRow[row] as number;
+    return this.#halves[this.#link(row)] as number;
   }
 
   relink(row: number, nextSpace: number, nextRow: number): void {
-    this.#nextSpace[row] = nextSpace;
-    this.#nextRow[row] = nextRow;
+    const link = this.#link(row);
+    this.#halves[link] = nextRow;
+    this.#halves[link + 1] = nextSpace;
   }
 
   /** What is stored in a row: numbers copied into `scratch`, or the live log. */
   read(row: number, scratch: Scratch): LedgerState {
+    const rows = this.#rows;
+    const at = this.#width * row;
     if (this.#kind === 'fixed-window') {
       const state = scratch.window;
-      state.start = this.#a[row] as number;
-      state.used = this.#b[row] as number;
-      state.id = this.#c[row] as number;
+      state.start = rows[at] as number;
+      state.used = rows[at + 1] as number;
+      state.id = rows[at + 2] as number;
       return state;
     }
     if (this.#kind === 'token-bucket') {
       const state = scratch.bucket;
-      state.debt = this.#a[row] as number;
-      state.at = this.#b[row] as number;
-      state.charged = this.#c[row] as number;
-      state.id = this.#d[row] as number;
+      state.debt = rows[at] as number;
+      state.at = rows[at + 1] as number;
+      state.charged = rows[at + 2] as number;
+      state.id = rows[at + 3] as number;
       return state;
     }
     return this.#logs[row] as EntryLog;
   }
 
   write(row: number, change: Change): void {
+    const rows = this.#rows;
+    const at = this.#width * row;
     if (this.#kind === 'fixed-window') {
       const state = change as WindowState;
-      this.#a[row] = state.start;
-      this.#b[row] = state.used;
-      this.#c[row] = state.id;
+      rows[at] = state.start;
+      rows[at + 1] = state.used;
+      rows[at + 2] = state.id;
     } else if (this.#kind === 'token-bucket') {
       const state = change as BucketState;
-      this.#a[row] = state.debt;
-      this.#b[row] = state.at;
-      this.#c[row] = state.charged;
-      this.#d[row] = state.id;
+      rows[at] = state.debt;
+      rows[at + 1] = state.at;
+      rows[at + 2] = state.charged;
+      rows[at + 3] = state.id;
     } else {
       const log = change as LogChange;
       if (log.create !== undefined) this.#logs[row] = new EntryLog(log.create);
@@ -137,20 +142,14 @@ export class Space {
     }
   }
 
+  #link(row: number): number {
+    return 2 * (this.#width * row + this.#width - 1);
+  }
+
   #grow(): void {
     const room = Math.min(this.#maxRows, 2 * this.#room);
     this.#room = room;
-    if (this.#a !== NONE) {
-      this.#a = grownFloats(this.#a, room);
-      this.#b = grownFloats(this.#b, room);
-      this.#c = grownFloats(this.#c, room);
-    }
-    if (this.#d !== NONE) this.#d = grownFloats(this.#d, room);
-    const nextSpace = new Uint16Array(room);
-    nextSpace.set(this.#nextSpace);
-    this.#nextSpace = nextSpace;
-    const nextRow = new Uint32Array(room);
-    nextRow.set(this.#nextRow);
-    this.#nextRow = nextRow;
+    this.#rows = grownFloats(this.#rows, this.#width * room);
+    this.#halves = new Uint32Array(this.#rows.buffer);
   }
 }
