@@ -2,15 +2,24 @@
  * The decision: ask every limit, then charge every limit that admits, or none. Pure: states and the time come in, verdicts and
  * the changes to store go out. Memory and SQLite run this inside their critical section; Redis runs its Lua twin.
  */
-import type { Algorithm, Numbers } from './algorithms/algorithm.js';
-import { fixedWindowAlgorithm, type WindowView } from './algorithms/fixed-window.js';
-import { type LogView, slidingWindowLogAlgorithm } from './algorithms/sliding-window-log.js';
-import type { BucketState, Change, LedgerState, LogState, WindowState } from './algorithms/state.js';
+import { type Algorithm, type Numbers, newMark, type Writable } from './algorithms/algorithm.js';
+import { fixedWindowAlgorithm, newWindowView, type WindowView } from './algorithms/fixed-window.js';
+import { type LogView, newLogView, slidingWindowLogAlgorithm } from './algorithms/sliding-window-log.js';
+import {
+  type BucketState,
+  type Change,
+  type LedgerState,
+  type LogChange,
+  type LogState,
+  newBucketState,
+  newWindowState,
+  type WindowState,
+} from './algorithms/state.js';
 import { ceilDiv } from './algorithms/time.js';
-import { type BucketView, tokenBucketAlgorithm } from './algorithms/token-bucket.js';
+import { type BucketView, newBucketView, tokenBucketAlgorithm } from './algorithms/token-bucket.js';
 import type { AlgorithmName, Rule } from './rule.js';
 import { ruleLimit } from './rule.js';
-import type { Adjusted, Adjustment, AskOutcome, AskStep, Charge, Verdict } from './store.js';
+import type { Adjusted, Adjustment, AskOutcome, AskStep, Charge, Mark, Verdict } from './store.js';
 
 type AnyAlgorithm = Algorithm<Rule, LedgerState, unknown>;
 
@@ -27,93 +36,190 @@ export interface Evaluation {
   readonly changes: readonly (Change | undefined)[];
 }
 
+/** What one charge came to, in records that are written into again. */
+interface Kept {
+  readonly verdict: Writable<Verdict>;
+  readonly mark: Writable<Mark>;
+  readonly window: Writable<WindowState>;
+  readonly bucket: Writable<BucketState>;
+}
+
+/** An evaluation that is written into again: what it says holds until the next one. */
+export interface KeptEvaluation extends Evaluation {
+  readonly outcome: Writable<AskOutcome> & { readonly verdicts: Verdict[] };
+  readonly changes: (Change | undefined)[];
+  readonly kept: Kept[];
+}
+
+/** For a store that decides often and passes nothing of it on: `evaluate` writes into it and allocates nothing. */
+export function newEvaluation(): KeptEvaluation {
+  return { outcome: newOutcome(), changes: [], kept: [] };
+}
+
 /**
  * Judges one consume or peek at `now`.
  *
  * @param states what is stored for each charge's ledger, in order; undefined when nothing is.
  * @param newId a number that no ledger of this store has had before; called once for each ledger that is created, opened or moved.
+ * @param into where the answer is written; without it everything in the answer is new.
  */
 export function evaluate(
   step: AskStep,
   states: readonly (LedgerState | undefined)[],
   now: number,
   newId: () => number,
+  into?: KeptEvaluation,
 ): Evaluation {
-  const { charges } = step;
-  if (charges.length === 1) return evaluateOne(step, charges[0] as Charge, states[0], now, newId);
-  const views: unknown[] = [];
-  const fits: boolean[] = [];
+  const { charges, op } = step;
+  const count = charges.length;
+  if (count === 1) return evaluateOne(step, charges[0] as Charge, states[0], now, newId, into);
   let allowed = true;
-  for (let i = 0; i < charges.length; i += 1) {
+  for (let i = 0; i < count; i += 1) {
     const charge = charges[i] as Charge;
-    const view = viewOf(charge.rule, states[i], now);
-    const fit = admits(charge, view);
-    if (charge.enforce && !fit) allowed = false;
-    views.push(view);
-    fits.push(fit);
+    const seen = seenAt(i);
+    const view = viewOf(charge.rule, states[i], now, seen);
+    const fits = admits(charge, view);
+    seen.view = view;
+    seen.fits = fits;
+    if (!fits && charge.enforce) allowed = false;
   }
-  const verdicts: Verdict[] = [];
-  const changes: (Change | undefined)[] = [];
-  for (let i = 0; i < charges.length; i += 1) {
+  const { outcome, changes, kept } = into ?? newEvaluation();
+  const { verdicts } = outcome;
+  if (verdicts.length !== count) {
+    verdicts.length = 0;
+    changes.length = 0;
+  }
+  for (let i = 0; i < count; i += 1) {
     const charge = charges[i] as Charge;
-    const pays = allowed && (fits[i] as boolean);
-    const change = step.op === 'consume' && charge.cost > 0 ? changeOf(charge, views[i], pays, newId) : undefined;
-    verdicts.push(verdictOf(charge, views[i], fits[i] as boolean, pays ? change : undefined));
-    changes.push(change);
+    const seen = seenAt(i);
+    const keep = into === undefined ? undefined : keptAt(kept, i);
+    const pays = seen.fits && allowed;
+    const change = op === 'consume' && charge.cost > 0 ? changeOf(charge, seen.view, pays, newId, keep) : undefined;
+    changes[i] = change;
+    verdicts[i] = verdictOf(charge, seen.view, seen.fits, pays ? change : undefined, keep);
+    seen.bucket.state = undefined;
+    seen.log.log = undefined;
   }
-  return { outcome: { ok: true, op: step.op, now, allowed, verdicts }, changes };
+  outcome.op = op;
+  outcome.now = now;
+  outcome.allowed = allowed;
+  return into ?? { outcome, changes };
 }
 
-/** The commonest step, without lists that grow. */
+/** The commonest step, without lists to walk. */
 function evaluateOne(
   step: AskStep,
   charge: Charge,
   state: LedgerState | undefined,
   now: number,
   newId: () => number,
+  into: KeptEvaluation | undefined,
 ): Evaluation {
-  const view = viewOf(charge.rule, state, now);
-  const fit = admits(charge, view);
-  const change = step.op === 'consume' && charge.cost > 0 ? changeOf(charge, view, fit, newId) : undefined;
-  const verdict = verdictOf(charge, view, fit, fit ? change : undefined);
+  const { op } = step;
+  const view = viewOf(charge.rule, state, now, ALONE);
+  const fits = admits(charge, view);
+  const keep = into === undefined ? undefined : keptAt(into.kept, 0);
+  const change = op === 'consume' && charge.cost > 0 ? changeOf(charge, view, fits, newId, keep) : undefined;
+  const verdict = verdictOf(charge, view, fits, fits ? change : undefined, keep);
+  const allowed = fits || !charge.enforce;
+  if (into === undefined) return { outcome: { ok: true, op, now, allowed, verdicts: [verdict] }, changes: [change] };
+  const { outcome, changes } = into;
+  if (changes.length !== 1) {
+    changes.length = 1;
+    outcome.verdicts.length = 1;
+  }
+  outcome.verdicts[0] = verdict;
+  changes[0] = change;
+  outcome.op = op;
+  outcome.now = now;
+  outcome.allowed = allowed;
+  return into;
+}
+
+function newOutcome(): KeptEvaluation['outcome'] {
+  return { ok: true, op: 'consume', now: 0, allowed: true, verdicts: [] };
+}
+
+function newVerdict(): Writable<Verdict> {
   return {
-    outcome: { ok: true, op: step.op, now, allowed: fit || !charge.enforce, verdicts: [verdict] },
-    changes: [change],
+    admits: true,
+    heldBack: false,
+    charged: false,
+    remaining: 0,
+    retryAfterMs: 0,
+    resetAfterMs: 0,
+    moreAfterMs: 0,
+    mark: undefined,
   };
+}
+
+function keptAt(kept: Kept[], i: number): Kept {
+  kept[i] ??= { verdict: newVerdict(), mark: newMark(), window: newWindowState(), bucket: newBucketState() };
+  return kept[i];
+}
+
+/** How the n-th charge of the step in hand is seen: records that never leave this file. */
+interface Seen {
+  readonly window: Writable<WindowView>;
+  readonly bucket: Writable<BucketView>;
+  readonly log: Writable<LogView>;
+  view: unknown;
+  fits: boolean;
+}
+
+const ALONE: Seen = newSeen();
+const SEEN: Seen[] = [];
+
+function newSeen(): Seen {
+  return { window: newWindowView(), bucket: newBucketView(), log: newLogView(), view: undefined, fits: false };
+}
+
+function seenAt(i: number): Seen {
+  SEEN[i] ??= newSeen();
+  return SEEN[i];
 }
 
 /** A refusal charges nothing; the one thing that it may write is the move of a ledger after the clock was set back. */
-function changeOf(charge: Charge, view: unknown, pays: boolean, newId: () => number): Change | undefined {
-  return pays ? chargeOf(charge, view, newId) : algorithms[charge.rule.algorithm].move(view, newId);
+function changeOf(
+  charge: Charge,
+  view: unknown,
+  pays: boolean,
+  newId: () => number,
+  keep: Kept | undefined,
+): Change | undefined {
+  return pays ? chargeOf(charge, view, newId, keep) : moveOf(charge.rule, view, newId);
 }
 
 /** One limit's verdict; `charged` is what charging it stores, undefined when it was not charged. */
-function verdictOf(charge: Charge, view: unknown, fits: boolean, charged: Change | undefined): Verdict {
+function verdictOf(
+  charge: Charge,
+  view: unknown,
+  fits: boolean,
+  charged: Change | undefined,
+  keep: Kept | undefined,
+): Verdict {
   const { rule, cost, holdBack } = charge;
-  const numbers = numbersOf(rule, view, holdBack, charged === undefined ? 0 : cost);
-  return {
-    admits: fits,
-    heldBack: !fits && algorithms[rule.algorithm].admits(view, rule, cost, 0),
-    charged: charged !== undefined,
-    remaining: numbers.remaining,
-    retryAfterMs: fits ? 0 : retryAfterMs(charge, view),
-    resetAfterMs: numbers.resetAfterMs,
-    moreAfterMs: numbers.moreAfterMs,
-    mark: charged === undefined ? undefined : algorithms[rule.algorithm].mark(view, charged),
-  };
+  const verdict = keep === undefined ? newVerdict() : keep.verdict;
+  numbersOf(rule, view, holdBack, charged === undefined ? 0 : cost, verdict);
+  verdict.admits = fits;
+  verdict.heldBack = !fits && holdBack > 0 && algorithms[rule.algorithm].admits(view, rule, cost, 0);
+  verdict.charged = charged !== undefined;
+  verdict.retryAfterMs = fits ? 0 : retryAfterMs(charge, view, verdict.moreAfterMs);
+  verdict.mark = charged === undefined ? undefined : markOf(rule, view, charged, keep?.mark);
+  return verdict;
 }
 
 // What every decision calls goes by a switch over constants, where a look-up in the table would be shorter: what is called is
 // then known, and the engine inlines it.
 
-function viewOf(rule: Rule, state: LedgerState | undefined, now: number): unknown {
+function viewOf(rule: Rule, state: LedgerState | undefined, now: number, into: Seen): unknown {
   switch (rule.algorithm) {
     case 'fixed-window':
-      return fixedWindowAlgorithm.view(state as WindowState | undefined, rule, now);
+      return fixedWindowAlgorithm.view(state as WindowState | undefined, rule, now, into.window);
     case 'sliding-window-log':
-      return slidingWindowLogAlgorithm.view(state as LogState | undefined, rule, now);
+      return slidingWindowLogAlgorithm.view(state as LogState | undefined, rule, now, into.log);
     case 'token-bucket':
-      return tokenBucketAlgorithm.view(state as BucketState | undefined, rule, now);
+      return tokenBucketAlgorithm.view(state as BucketState | undefined, rule, now, into.bucket);
   }
 }
 
@@ -129,33 +235,66 @@ function admits({ rule, cost, holdBack }: Charge, view: unknown): boolean {
   }
 }
 
-function chargeOf({ rule, cost }: Charge, view: unknown, newId: () => number): Change {
+function chargeOf({ rule, cost }: Charge, view: unknown, newId: () => number, keep: Kept | undefined): Change {
   switch (rule.algorithm) {
     case 'fixed-window':
-      return fixedWindowAlgorithm.charge(view as WindowView, rule, cost, newId);
+      return fixedWindowAlgorithm.charge(view as WindowView, rule, cost, newId, keep?.window);
     case 'sliding-window-log':
       return slidingWindowLogAlgorithm.charge(view as LogView, rule, cost, newId);
     case 'token-bucket':
-      return tokenBucketAlgorithm.charge(view as BucketView, rule, cost, newId);
+      return tokenBucketAlgorithm.charge(view as BucketView, rule, cost, newId, keep?.bucket);
   }
 }
 
-function numbersOf(rule: Rule, view: unknown, holdBack: number, added: number): Numbers {
+function moveOf(rule: Rule, view: unknown, newId: () => number): Change | undefined {
   switch (rule.algorithm) {
     case 'fixed-window':
-      return fixedWindowAlgorithm.numbers(view as WindowView, rule, holdBack, added);
+      return fixedWindowAlgorithm.move(view as WindowView, newId);
     case 'sliding-window-log':
-      return slidingWindowLogAlgorithm.numbers(view as LogView, rule, holdBack, added);
+      return slidingWindowLogAlgorithm.move(view as LogView, newId);
     case 'token-bucket':
-      return tokenBucketAlgorithm.numbers(view as BucketView, rule, holdBack, added);
+      return tokenBucketAlgorithm.move(view as BucketView, newId);
   }
 }
 
-function retryAfterMs(charge: Charge, view: unknown): number {
+function numbersOf(rule: Rule, view: unknown, holdBack: number, added: number, into: Writable<Numbers>): void {
+  switch (rule.algorithm) {
+    case 'fixed-window':
+      fixedWindowAlgorithm.numbers(view as WindowView, rule, holdBack, added, into);
+      return;
+    case 'sliding-window-log':
+      slidingWindowLogAlgorithm.numbers(view as LogView, rule, holdBack, added, into);
+      return;
+    case 'token-bucket':
+      tokenBucketAlgorithm.numbers(view as BucketView, rule, holdBack, added, into);
+  }
+}
+
+function markOf(rule: Rule, view: unknown, charged: Change, into: Writable<Mark> | undefined): Mark {
+  switch (rule.algorithm) {
+    case 'fixed-window':
+      return fixedWindowAlgorithm.mark(view as WindowView, charged as WindowState, into);
+    case 'sliding-window-log':
+      return slidingWindowLogAlgorithm.mark(view as LogView, charged as LogChange, into);
+    case 'token-bucket':
+      return tokenBucketAlgorithm.mark(view as BucketView, charged as BucketState, into);
+  }
+}
+
+function retryAfterMs(charge: Charge, view: unknown, moreAfterMs: number): number {
   const { rule, cost, holdBack } = charge;
   // What never fits has no retry time, however long one waits.
   if (cost > ruleLimit(rule) - holdBack) return Number.POSITIVE_INFINITY;
-  return algorithms[rule.algorithm].waitMs(view, rule, cost, holdBack);
+  // Nothing is left, so one unit fits as soon as anything comes back.
+  if (cost === 1) return moreAfterMs;
+  switch (rule.algorithm) {
+    case 'fixed-window':
+      return fixedWindowAlgorithm.waitMs(view as WindowView, rule, cost, holdBack);
+    case 'sliding-window-log':
+      return slidingWindowLogAlgorithm.waitMs(view as LogView, rule, cost, holdBack);
+    case 'token-bucket':
+      return tokenBucketAlgorithm.waitMs(view as BucketView, rule, cost, holdBack);
+  }
 }
 
 export interface Adjusting {

@@ -5,7 +5,17 @@ export type { DecidedBy, Decision, LimitStatus, Reason } from './decision.js';
 export { type DenialMemory, type DenialMemoryOptions, withDenialMemory } from './denial-memory.js';
 export { type Duration, parseDuration, parseRate, type Rate } from './duration.js';
 export { LimiterError, type LimiterErrorCode } from './errors.js';
-export { type Adjusting, adjust, algorithms, type Evaluation, evaluate, fullAgainAt } from './evaluate.js';
+export {
+  type Adjusting,
+  adjust,
+  algorithms,
+  type Evaluation,
+  evaluate,
+  fullAgainAt,
+  type KeptEvaluation,
+  newEvaluation,
+} from './evaluate.js';
+export type { Asking, AskingStore } from './failure/asking.js';
 export { type BreakerOptions, withBreaker } from './failure/breaker.js';
 export { type DeadlineOptions, withDeadline } from './failure/deadline.js';
 export type { Decorated } from './failure/decorate.js';

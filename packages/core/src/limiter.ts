@@ -22,7 +22,7 @@ import type {
 } from './limiter-types.js';
 import { ask, type CallOptions, ledgersOf, type Question } from './question.js';
 import { readReceipt } from './receipt.js';
-import type { Failure, FaultOutcome, Outcome, ResetStep, Step, Store } from './store.js';
+import type { AskStep, Failure, FaultOutcome, Outcome, ResetStep, Step, Store } from './store.js';
 import { template } from './template.js';
 
 /**
@@ -81,6 +81,10 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     }
     return store.runSync(step);
   }
+  /** The outcome is read before the store is asked again. */
+  function askStore(step: AskStep): Outcome {
+    return store.askSync === undefined ? runSync(step) : store.askSync(step);
+  }
   function only(outcomes: readonly Outcome[]): Outcome {
     const [outcome] = outcomes;
     if (outcome === undefined)
@@ -115,7 +119,7 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     busy = true;
     try {
       const asked = kept.fill(subject, call);
-      if (asked !== undefined) return decide(answerer, asked, runSync(asked.step));
+      if (asked !== undefined) return decide(answerer, asked, askStore(asked.step));
     } finally {
       busy = false;
     }

@@ -215,6 +215,11 @@ export interface Store {
   run(steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]>;
   runSync?(step: Step): Outcome;
   /**
+   * As `runSync`, for a caller that reads the outcome at once: it is lent, a record of the store's own that the next step writes
+   * over, so that nothing is allocated for it.
+   */
+  askSync?(step: AskStep): Outcome;
+  /**
    * An answer that needs no asking (denial memory), or undefined. A limiter asks for it before anything else, so that it costs no
    * deadline. `run` and `runSync` give the same answer.
    */

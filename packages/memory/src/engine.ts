@@ -14,7 +14,9 @@ import {
   type Change,
   type Charge,
   evaluate,
+  type KeptEvaluation,
   type LedgerState,
+  newEvaluation,
   type ResetOutcome,
   type ResetStep,
   type Verdict,
@@ -40,6 +42,7 @@ export class Engine {
   readonly #spaces: (Space | undefined)[] = [];
   readonly #states: (LedgerState | undefined)[] = [];
   readonly #scratches: Scratch[] = [];
+  readonly #lent: KeptEvaluation = newEvaluation();
   /** How many charges `#keys` and `#slots` are of. */
   #located = 0;
   /** While the table has seen this many changes, the keys of `#slots` are the last used, in their order. */
@@ -49,12 +52,13 @@ export class Engine {
     this.#ledgers = ledgers;
   }
 
-  ask(step: AskStep, now: number): AskOutcome {
+  /** `lent`: the outcome is this engine's own record, good until the next step. */
+  ask(step: AskStep, now: number, lent: boolean): AskOutcome {
     const { charges } = step;
-    if (charges.length === 1) return this.#askOne(step, charges[0] as Charge, now);
+    if (charges.length === 1) return this.#askOne(step, charges[0] as Charge, now, lent);
     const consume = step.op === 'consume';
     this.#locate(charges, consume);
-    const { outcome, changes } = evaluate(step, this.#states, now, this.#newId);
+    const { outcome, changes } = evaluate(step, this.#states, now, this.#newId, lent ? this.#lent : undefined);
     if (!consume) return outcome;
     const { table } = this.#ledgers;
     const changesBefore = table.changes;
@@ -66,7 +70,7 @@ export class Engine {
   }
 
   /** As `#locate`, `evaluate`, `#store`, for the commonest step: there is no other charge to look after. */
-  #askOne(step: AskStep, charge: Charge, now: number): AskOutcome {
+  #askOne(step: AskStep, charge: Charge, now: number, lent: boolean): AskOutcome {
     const { table } = this.#ledgers;
     const { ledger, rule } = charge;
     const key = keyOf(ledger);
@@ -80,7 +84,7 @@ export class Engine {
     let space = this.#ledgers.space(ledger, 0);
     let row = slot < 0 || space === undefined ? -1 : this.#ledgers.row(slot, space);
     this.#states[0] = row < 0 ? undefined : (space as Space).read(row, this.#scratch(0));
-    const { outcome, changes } = evaluate(step, this.#states, now, this.#newId);
+    const { outcome, changes } = evaluate(step, this.#states, now, this.#newId, lent ? this.#lent : undefined);
     const change = changes[0];
     if (change !== undefined) {
       space ??= this.#ledgers.addSpace(ledger, rule);

@@ -4,7 +4,7 @@
  * Each step runs core's `evaluate` or `adjust` to its end before anything else can run, which makes it atomic. Outcomes are
  * copies: nothing that a caller holds changes later. There is no timer; whatever is due leaves with later writes.
  */
-import type { AlgorithmName, Outcome, Step, SyncStore, Traits } from '@limiter/core';
+import type { AlgorithmName, AskStep, Outcome, Step, SyncStore, Traits } from '@limiter/core';
 import { Engine } from './engine.js';
 import { Ledgers } from './ledgers.js';
 import { checkOptions, type MemoryStoreOptions, readClock } from './options.js';
@@ -24,6 +24,7 @@ export interface MemoryStats {
 
 export interface MemoryStore extends SyncStore {
   readonly traits: Traits & { readonly sync: true; readonly fails: 'never' };
+  askSync(step: AskStep): Outcome;
   /** What is kept and what has left, since the store was made. */
   stats(): MemoryStats;
 }
@@ -60,7 +61,7 @@ export function openStore(options: MemoryStoreOptions): { readonly store: Memory
       case 'reset':
         return engine.reset(step, now);
       default:
-        return engine.ask(step, now);
+        return engine.ask(step, now, false);
     }
   }
 
@@ -80,6 +81,15 @@ export function openStore(options: MemoryStoreOptions): { readonly store: Memory
     return outcome;
   }
 
+  // A listener may ask in between, which would write over what was lent.
+  const lends = onEvict === undefined;
+
+  function askSync(step: AskStep): Outcome {
+    const outcome = engine.ask(step, readClock(clock), lends);
+    if (ledgers.evictions.length > 0) report();
+    return outcome;
+  }
+
   function run(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
     if (signal?.aborted) {
       return Promise.resolve(steps.map(() => ({ ok: false, fault: 'unreachable', cause: signal.reason })));
@@ -94,7 +104,7 @@ export function openStore(options: MemoryStoreOptions): { readonly store: Memory
     }
   }
 
-  const store: MemoryStore = {
+  const store: Omit<MemoryStore, 'askSync'> = {
     traits: {
       sync: true,
       atomic: 'always',
@@ -114,5 +124,6 @@ export function openStore(options: MemoryStoreOptions): { readonly store: Memory
       evictedExhausted: ledgers.evictedExhausted,
     }),
   };
-  return { store, ledgers };
+  // Not enumerable: `{ ...store, runSync }` does not copy it, so nobody who wraps `runSync` is passed by.
+  return { store: Object.defineProperty(store, 'askSync', { value: askSync }) as MemoryStore, ledgers };
 }

@@ -20,7 +20,7 @@ export function forgetAtOf(rule: Rule, state: LedgerState): number {
 /** Until when the ledger is exhausted, whoever asks; 0 when something is left. */
 export function exhaustedUntilOf(rule: Rule, state: LedgerState, now: number): number {
   const algorithm = algorithms[rule.algorithm];
-  const { remaining, moreAfterMs } = algorithm.numbers(algorithm.view(state, rule, now), rule, 0);
+  const { remaining, moreAfterMs } = algorithm.numbers(algorithm.view(state, rule, now), rule, 0, 0);
   if (remaining > 0) return 0;
   // A limit of 0 has no such moment: it stays exhausted as long as it is kept.
   return moreAfterMs > 0 ? now + moreAfterMs : forgetAtOf(rule, state);

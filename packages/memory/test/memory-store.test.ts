@@ -1,6 +1,7 @@
 import {
   type AdjustOutcome,
   type AdjustStep,
+  type AskStep,
   createLimiter,
   fixedWindow,
   LimiterError,
@@ -143,6 +144,53 @@ describe('a memory store', () => {
       store.runSync({ op: 'reset', ledgers: [charge(rule, 'a').ledger] });
       expect(JSON.stringify(answers)).toBe(told);
     }
+  });
+
+  it('lends its answer where it is asked to: the next step writes over it', () => {
+    const { store } = open();
+    const step = (key: string, cost: number): AskStep => ({
+      op: 'consume',
+      charges: [charge(fixed(5, DAY), key, { cost })],
+    });
+    const lent = store.askSync(step('a', 1));
+    const { now, allowed, verdicts } = consume(open().store, charge(fixed(5, DAY), 'a'));
+    expect(lent).toMatchObject({ now, allowed, verdicts: [{ ...verdicts[0], mark: { at: START, position: 0 } }] });
+    expect(store.askSync(step('b', 2))).toBe(lent);
+    expect(lent).toMatchObject({ verdicts: [{ remaining: 3 }] });
+  });
+
+  it('a listener of evictions that asks again changes no answer that was lent', () => {
+    const limits = { few: fixedWindow({ limit: 3, window: '1d' }) };
+    let asked = 0;
+    const store = memoryStore({
+      clock: () => START,
+      max: 1,
+      onEvict: () => {
+        asked += 1;
+        if (asked === 1) listener.consumeSync('third', { cost: 3 });
+      },
+    });
+    const limiter = createLimiter({ name: 'a', store, limits });
+    const listener = createLimiter({ name: 'b', store, limits });
+    limiter.consumeSync('first');
+    const { few } = limiter.consumeSync('second').limits;
+    expect(asked).toBe(2);
+    expect(few).toMatchObject({ cost: 1, charged: 1, remaining: 2 });
+  });
+
+  it('a copy of it with another runSync is asked by that one', () => {
+    const { store } = open();
+    let asked = 0;
+    const wrapped = {
+      ...store,
+      runSync: (step: Step) => {
+        asked += 1;
+        return store.runSync(step);
+      },
+    };
+    const limits = { few: fixedWindow({ limit: 3, window: '1d' }) };
+    expect(createLimiter({ name: 'a', store: wrapped, limits }).consumeSync('x').allowed).toBe(true);
+    expect(asked).toBe(1);
   });
 
   it('answers fifteen questions of one run on limit 10 with ten admissions', async () => {

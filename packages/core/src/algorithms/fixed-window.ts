@@ -13,8 +13,8 @@
  */
 import type { FixedWindowRule } from '../rule.js';
 import type { Mark } from '../store.js';
-import type { Algorithm, GivenBack, Numbers } from './algorithm.js';
-import type { WindowState } from './state.js';
+import { type Algorithm, type GivenBack, type Numbers, newMark, newNumbers, type Writable } from './algorithm.js';
+import { newWindowState, type WindowState } from './state.js';
 import { MAX, STEP_BACK_MS } from './time.js';
 
 /** The window that counts at `now`. `fresh`: none is open; `moved`: the clock was set back and the window goes with it. */
@@ -34,23 +34,30 @@ export function windowStart(rule: FixedWindowRule, now: number): number {
   return now - (sinceStart < 0 ? sinceStart + rule.windowMs : sinceStart);
 }
 
-function view(state: WindowState | undefined, rule: FixedWindowRule, now: number): WindowView {
+export function newWindowView(): Writable<WindowView> {
+  return { kind: 'fresh', start: 0, used: 0, id: 0, endsInMs: 0 };
+}
+
+function view(state: WindowState | undefined, rule: FixedWindowRule, now: number, into = newWindowView()): WindowView {
   // The stored start decides, never an expiry time kept elsewhere.
   if (state === undefined || now - state.start >= rule.windowMs) {
-    const start = windowStart(rule, now);
-    return { kind: 'fresh', start, used: 0, id: 0, endsInMs: start + rule.windowMs - now };
+    into.kind = 'fresh';
+    into.start = windowStart(rule, now);
+    into.used = 0;
+    into.id = 0;
+  } else if (state.start - now > STEP_BACK_MS) {
+    into.kind = 'moved';
+    into.start = windowStart(rule, now);
+    into.used = state.used;
+    into.id = 0;
+  } else {
+    into.kind = 'current';
+    into.start = state.start;
+    into.used = state.used;
+    into.id = state.id;
   }
-  if (state.start - now > STEP_BACK_MS) {
-    const start = windowStart(rule, now);
-    return { kind: 'moved', start, used: state.used, id: 0, endsInMs: start + rule.windowMs - now };
-  }
-  return {
-    kind: 'current',
-    start: state.start,
-    used: state.used,
-    id: state.id,
-    endsInMs: state.start + rule.windowMs - now,
-  };
+  into.endsInMs = into.start + rule.windowMs - now;
+  return into;
 }
 
 function admits(view: WindowView, rule: FixedWindowRule, cost: number, holdBack: number): boolean {
@@ -61,23 +68,40 @@ function waitMs(view: WindowView): number {
   return view.endsInMs;
 }
 
-function numbers(view: WindowView, rule: FixedWindowRule, holdBack: number, added = 0): Numbers {
+function numbers(
+  view: WindowView,
+  rule: FixedWindowRule,
+  holdBack: number,
+  added: number,
+  into = newNumbers(),
+): Numbers {
   const budget = rule.limit - holdBack;
   const used = view.used + added;
-  return {
-    remaining: Math.max(0, budget - used),
-    resetAfterMs: used > 0 ? view.endsInMs : 0,
-    moreAfterMs: used > 0 && budget > 0 ? view.endsInMs : 0,
-  };
+  into.remaining = budget > used ? budget - used : 0;
+  into.resetAfterMs = used > 0 ? view.endsInMs : 0;
+  into.moreAfterMs = used > 0 && budget > 0 ? view.endsInMs : 0;
+  return into;
 }
 
-function charge(view: WindowView, _rule: FixedWindowRule, cost: number, newId: () => number): WindowState {
-  return { start: view.start, used: view.used + cost, id: view.kind === 'current' ? view.id : newId() };
+function charge(
+  view: WindowView,
+  _rule: FixedWindowRule,
+  cost: number,
+  newId: () => number,
+  into: Writable<WindowState> = newWindowState(),
+): WindowState {
+  into.start = view.start;
+  into.used = view.used + cost;
+  into.id = view.kind === 'current' ? view.id : newId();
+  return into;
 }
 
 /** A charge with the clock a little behind counts at the window's start; where in the window it lies never matters. */
-function mark(_view: WindowView, next: WindowState): Mark {
-  return { id: next.id, at: next.start, position: 0 };
+function mark(_view: WindowView, next: WindowState, into = newMark()): Mark {
+  into.id = next.id;
+  into.at = next.start;
+  into.position = 0;
+  return into;
 }
 
 function move(view: WindowView, newId: () => number): WindowState | undefined {

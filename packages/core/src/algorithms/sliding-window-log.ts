@@ -12,7 +12,7 @@
  */
 import type { SlidingWindowLogRule } from '../rule.js';
 import type { Mark } from '../store.js';
-import type { Algorithm, GivenBack, Numbers } from './algorithm.js';
+import { type Algorithm, type GivenBack, type Numbers, newMark, newNumbers, type Writable } from './algorithm.js';
 import type { LogChange, LogState } from './state.js';
 import { MAX, STEP_BACK_MS } from './time.js';
 
@@ -28,18 +28,19 @@ export interface LogView {
   readonly used: number;
 }
 
-function view(log: LogState | undefined, rule: SlidingWindowLogRule, now: number): LogView {
-  if (log === undefined) return { log, at: now, behindMs: 0, shiftMs: 0, used: 0 };
-  const back = Math.max(0, log.newestAt - now);
-  const at = now + back;
+export function newLogView(): Writable<LogView> {
+  return { log: undefined, at: 0, behindMs: 0, shiftMs: 0, used: 0 };
+}
+
+function view(log: LogState | undefined, rule: SlidingWindowLogRule, now: number, into = newLogView()): LogView {
+  const back = log === undefined ? 0 : Math.max(0, log.newestAt - now);
   const far = back > STEP_BACK_MS;
-  return {
-    log,
-    at,
-    behindMs: far ? 0 : back,
-    shiftMs: far ? back : 0,
-    used: log.usedAfter(at - rule.windowMs),
-  };
+  into.log = log;
+  into.at = now + back;
+  into.behindMs = far ? 0 : back;
+  into.shiftMs = far ? back : 0;
+  into.used = log === undefined ? 0 : log.usedAfter(into.at - rule.windowMs);
+  return into;
 }
 
 function admits(view: LogView, rule: SlidingWindowLogRule, cost: number, holdBack: number): boolean {
@@ -59,14 +60,19 @@ function waitMs(view: LogView, rule: SlidingWindowLogRule, cost: number, holdBac
   return waitUntilFreed(view, rule, cost - (rule.limit - holdBack - view.used));
 }
 
-function numbers(view: LogView, rule: SlidingWindowLogRule, holdBack: number, added = 0): Numbers {
+function numbers(
+  view: LogView,
+  rule: SlidingWindowLogRule,
+  holdBack: number,
+  added: number,
+  into = newNumbers(),
+): Numbers {
   const budget = rule.limit - holdBack;
   const used = view.used + added;
-  return {
-    remaining: Math.max(0, budget - used),
-    resetAfterMs: waitUntilFreed(view, rule, used),
-    moreAfterMs: used > 0 && budget > 0 ? waitUntilFreed(view, rule, Math.max(0, used - budget) + 1) : 0,
-  };
+  into.remaining = Math.max(0, budget - used);
+  into.resetAfterMs = waitUntilFreed(view, rule, used);
+  into.moreAfterMs = used > 0 && budget > 0 ? waitUntilFreed(view, rule, Math.max(0, used - budget) + 1) : 0;
+  return into;
 }
 
 function charge(view: LogView, _rule: SlidingWindowLogRule, cost: number, newId: () => number): LogChange {
@@ -74,13 +80,12 @@ function charge(view: LogView, _rule: SlidingWindowLogRule, cost: number, newId:
   return { create: log === undefined ? newId() : undefined, shiftMs, append: { at: view.at - shiftMs, cost } };
 }
 
-function mark(view: LogView, next: LogChange): Mark {
+function mark(view: LogView, next: LogChange, into = newMark()): Mark {
   const { log } = view;
-  return {
-    id: log === undefined ? (next.create as number) : log.id,
-    at: view.at - view.shiftMs,
-    position: log === undefined ? 0 : log.nextPosition,
-  };
+  into.id = log === undefined ? (next.create as number) : log.id;
+  into.at = view.at - view.shiftMs;
+  into.position = log === undefined ? 0 : log.nextPosition;
+  return into;
 }
 
 function move(view: LogView): LogChange | undefined {

@@ -8,6 +8,10 @@ export interface WindowState {
   readonly id: number;
 }
 
+export function newWindowState(): WindowState {
+  return { start: 0, used: 0, id: 0 };
+}
+
 /** Token bucket: the debt right after the last charge, in units of 1/refillMs token. */
 export interface BucketState {
   readonly debt: number;
@@ -17,6 +21,10 @@ export interface BucketState {
   readonly charged: number;
   /** New when the ledger is created, when a step back moves it, and when `charged` would pass 2^53-1. */
   readonly id: number;
+}
+
+export function newBucketState(): BucketState {
+  return { debt: 0, at: 0, charged: 0, id: 0 };
 }
 
 /**

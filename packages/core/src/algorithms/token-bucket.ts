@@ -14,8 +14,8 @@
  */
 import type { TokenBucketRule } from '../rule.js';
 import type { Mark } from '../store.js';
-import type { Algorithm, GivenBack, Numbers } from './algorithm.js';
-import type { BucketState } from './state.js';
+import { type Algorithm, type GivenBack, type Numbers, newMark, newNumbers, type Writable } from './algorithm.js';
+import { type BucketState, newBucketState } from './state.js';
 import { ceilDiv, floorDiv, MAX, STEP_BACK_MS } from './time.js';
 
 /** The bucket as it is judged at `at`. */
@@ -32,27 +32,42 @@ export interface BucketView {
   readonly state: BucketState | undefined;
 }
 
-/** debt0 less what has come back in `elapsedMs`, compared by division because the product may pass 2^53. */
+/** debt0 less what has come back in `elapsedMs`. A product that passes 2^53, and so is rounded, is more than any debt. */
 function debtAfter(debt: number, elapsedMs: number, refillTokens: number): number {
-  return elapsedMs >= ceilDiv(debt, refillTokens) ? 0 : debt - elapsedMs * refillTokens;
+  const back = elapsedMs * refillTokens;
+  return back >= debt ? 0 : debt - back;
 }
 
-function view(state: BucketState | undefined, rule: TokenBucketRule, now: number): BucketView {
-  if (state === undefined) return { kind: 'fresh', at: now, behindMs: 0, debt: 0, charged: 0, id: 0, state };
+export function newBucketView(): Writable<BucketView> {
+  return { kind: 'fresh', at: 0, behindMs: 0, debt: 0, charged: 0, id: 0, state: undefined };
+}
+
+function view(state: BucketState | undefined, rule: TokenBucketRule, now: number, into = newBucketView()): BucketView {
+  into.state = state;
+  into.at = now;
+  into.behindMs = 0;
+  into.debt = 0;
+  into.charged = 0;
+  into.id = 0;
+  if (state === undefined) {
+    into.kind = 'fresh';
+    return into;
+  }
   const behindMs = state.at - now;
   if (behindMs > STEP_BACK_MS) {
-    return { kind: 'moved', at: now, behindMs: 0, debt: state.debt, charged: 0, id: 0, state };
+    into.kind = 'moved';
+    into.debt = state.debt;
+    return into;
   }
-  const at = behindMs > 0 ? state.at : now;
-  return {
-    kind: 'current',
-    at,
-    behindMs: Math.max(0, behindMs),
-    debt: debtAfter(state.debt, at - state.at, rule.refillTokens),
-    charged: state.charged,
-    id: state.id,
-    state,
-  };
+  into.kind = 'current';
+  if (behindMs > 0) {
+    into.at = state.at;
+    into.behindMs = behindMs;
+    into.debt = state.debt;
+  } else into.debt = debtAfter(state.debt, -behindMs, rule.refillTokens);
+  into.charged = state.charged;
+  into.id = state.id;
+  return into;
 }
 
 function admits(view: BucketView, rule: TokenBucketRule, cost: number, holdBack: number): boolean {
@@ -69,31 +84,44 @@ function waitMs(view: BucketView, rule: TokenBucketRule, cost: number, holdBack:
   return waitUntilDebt(view, rule, view.debt, (rule.capacity - holdBack - cost) * rule.refillMs);
 }
 
-function numbers(view: BucketView, rule: TokenBucketRule, holdBack: number, added = 0): Numbers {
+function numbers(
+  view: BucketView,
+  rule: TokenBucketRule,
+  holdBack: number,
+  added: number,
+  into = newNumbers(),
+): Numbers {
   const budget = rule.capacity - holdBack;
   const debt = view.debt + added * rule.refillMs;
   // Whole free tokens: what is partly owed is not free.
   const remaining = Math.max(0, budget - ceilDiv(debt, rule.refillMs));
   const levelForMore = budget - remaining - 1;
-  return {
-    remaining,
-    resetAfterMs: waitUntilDebt(view, rule, debt, 0),
-    moreAfterMs: levelForMore < 0 ? 0 : waitUntilDebt(view, rule, debt, levelForMore * rule.refillMs),
-  };
+  into.remaining = remaining;
+  into.resetAfterMs = waitUntilDebt(view, rule, debt, 0);
+  into.moreAfterMs = levelForMore < 0 ? 0 : waitUntilDebt(view, rule, debt, levelForMore * rule.refillMs);
+  return into;
 }
 
-function charge(view: BucketView, rule: TokenBucketRule, cost: number, newId: () => number): BucketState {
+function charge(
+  view: BucketView,
+  rule: TokenBucketRule,
+  cost: number,
+  newId: () => number,
+  into: Writable<BucketState> = newBucketState(),
+): BucketState {
   const keepsId = view.kind === 'current' && cost <= MAX - view.charged;
-  return {
-    debt: view.debt + cost * rule.refillMs,
-    at: view.at,
-    charged: keepsId ? view.charged + cost : cost,
-    id: keepsId ? view.id : newId(),
-  };
+  into.debt = view.debt + cost * rule.refillMs;
+  into.at = view.at;
+  into.charged = keepsId ? view.charged + cost : cost;
+  into.id = keepsId ? view.id : newId();
+  return into;
 }
 
-function mark(_view: BucketView, next: BucketState): Mark {
-  return { id: next.id, at: next.at, position: next.charged };
+function mark(_view: BucketView, next: BucketState, into = newMark()): Mark {
+  into.id = next.id;
+  into.at = next.at;
+  into.position = next.charged;
+  return into;
 }
 
 function move(view: BucketView, newId: () => number): BucketState | undefined {
