@@ -4,7 +4,7 @@ import { causeText, LimiterError, shown } from './errors.js';
 import type { Mode } from './limit.js';
 import type { Plan, PlannedLimit } from './plan.js';
 import type { Asked, Question } from './question.js';
-import { addEntry, endReceipt, startReceipt } from './receipt-text.js';
+import { endReceipt, FIRST_ENTRY, LATER_ENTRY, type ReceiptEntries, type ReceiptStarts } from './receipt-text.js';
 import type { AskOutcome, Charge, FaultOutcome, Outcome, Verdict } from './store.js';
 import { shownKey } from './subject.js';
 
@@ -18,8 +18,7 @@ export interface Answerer {
   /** A limiter in shadow decides and charges as ever; only `allowed` is true. */
   readonly mode: Mode;
   readonly now: () => number;
-  /** What begins the next receipt, and how many there were: together an id that nobody else makes. */
-  readonly receipts: { readonly start: string; count: number };
+  readonly receipts: ReceiptStarts;
 }
 
 /** @throws LimiterError ERR_LIMITER_STORE_FAILURE when the store failed and the word is 'throw'; ERR_LIMITER_STORE for another step's outcome */
@@ -105,17 +104,19 @@ function refusal(charges: readonly Charge[], verdicts: readonly Verdict[]): Reas
 }
 
 function receiptOf(answerer: Answerer, question: Question, outcome: AskOutcome): string {
-  answerer.receipts.count += 1;
-  const by = outcome.by === 'fallback' ? outcome.by : undefined;
-  let text = startReceipt(answerer.receipts.start, answerer.receipts.count, by);
-  for (let i = 0; i < question.asked.length; i += 1) {
-    const { charge, resolved } = question.asked[i] as Asked;
+  const { asked, step } = question;
+  let text = answerer.receipts.next(outcome.by === 'fallback' ? outcome.by : undefined);
+  let opening = FIRST_ENTRY;
+  for (let i = 0; i < asked.length; i += 1) {
+    const { charge, resolved } = asked[i] as Asked;
     const verdict = charge < 0 ? undefined : outcome.verdicts[charge];
     if (verdict === undefined || !verdict.admits) continue;
-    const { ledger, cost } = question.step.charges[charge] as Charge;
-    text = addEntry(text, resolved.receiptHead, ledger, verdict.charged ? cost : 0, verdict.mark);
+    const { ledger, cost } = step.charges[charge] as Charge;
+    const entries = resolved.receipts as ReceiptEntries;
+    text = entries.add(text, opening, ledger, verdict.charged ? cost : 0, verdict.mark);
+    opening = LATER_ENTRY;
   }
-  return endReceipt(text);
+  return endReceipt(text, opening === LATER_ENTRY);
 }
 
 /** No store answered: the chosen word decides. The numbers are unknown then: `remaining` is 0 and says nothing about the subject. */

@@ -8,7 +8,7 @@ import { checkMode, checkOptions } from './limit-checks.js';
 import type { Fallback, LimiterOptions } from './limiter-types.js';
 import { compilePlan } from './plan.js';
 import type { Asker } from './question.js';
-import { receiptStart } from './receipt-text.js';
+import { ReceiptStarts } from './receipt-text.js';
 import type { Failure, Store } from './store.js';
 
 export type AnyOptions = LimiterOptions<Store, Record<string, Limit>> & {
@@ -70,7 +70,7 @@ export function configure(options: AnyOptions): {
     options.storeTimeout === undefined ? undefined : parseDuration(options.storeTimeout, 'storeTimeout');
   return {
     asker: { plan, hashTag, checkFailure },
-    answerer: { name, plan, mode, now: clock, receipts: lazyReceipts(name) },
+    answerer: { name, plan, mode, now: clock, receipts: new ReceiptStarts(name, randomPart) },
     store: protect(store, { name, timeoutMs, fallback, onEvent }),
   };
 }
@@ -116,19 +116,7 @@ function checkAlgorithm(store: Store, algorithm: Limit['algorithm'], what: strin
   }
 }
 
-/** Ids begin with 80 random bits, drawn at the first receipt: some runtimes give none while modules are loaded. */
-function lazyReceipts(name: string): Answerer['receipts'] {
-  let start: string | undefined;
-  return {
-    count: 0,
-    get start() {
-      start ??= receiptStart(name, randomPart());
-      return start;
-    },
-  };
-}
-
-/** With a counter, an id that no other limiter, process or machine makes. */
+/** 80 random bits. */
 function randomPart(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(10));
   return `${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}-`;

@@ -4,7 +4,7 @@ import { LimiterError, shown } from './errors.js';
 import type { Amount, Limit, LimitData, Mode } from './limit.js';
 import { checkAmount, checkCapacity } from './limit-checks.js';
 import { checkName } from './names.js';
-import { entryHead } from './receipt-text.js';
+import { ReceiptEntries } from './receipt-text.js';
 import { type Rule, ruleGrid, ruleLimit } from './rule.js';
 import { scaleRule } from './scale.js';
 
@@ -14,8 +14,8 @@ export interface Resolved {
   readonly rule: Rule | undefined;
   readonly limit: Amount;
   readonly grid: string;
-  /** What a receipt says of this limit and rule. */
-  readonly receiptHead: string;
+  /** Writes what receipts say of this limit under this rule. */
+  readonly receipts: ReceiptEntries | undefined;
 }
 
 export interface PlannedLimit {
@@ -95,11 +95,12 @@ function planLimit(limiter: string, name: string, limit: Limit, instances: numbe
   };
 }
 
-const UNLIMITED: Resolved = { rule: undefined, limit: 'unlimited', grid: '', receiptHead: '' };
+const UNLIMITED: Resolved = { rule: undefined, limit: 'unlimited', grid: '', receipts: undefined };
 
 function resolved(name: string, ledgerName: string, rule: Rule | 'unlimited'): Resolved {
   if (rule === 'unlimited') return UNLIMITED;
-  return { rule, limit: ruleLimit(rule), grid: ruleGrid(rule), receiptHead: entryHead(name, ledgerName, rule) };
+  const receipts = new ReceiptEntries(name, ledgerName, rule);
+  return { rule, limit: ruleLimit(rule), grid: ruleGrid(rule), receipts };
 }
 
 function divided(rule: Rule | 'unlimited', instances: number, name: string): Rule | 'unlimited' {

@@ -88,6 +88,48 @@ describe('refund', () => {
     }
   });
 
+  it('each of thousands of receipts names its own charges and no other', () => {
+    const time = turnable();
+    const limits = {
+      bucket: tokenBucket({ by: 'a', capacity: 1_000_000, refill: '1/1h' }),
+      log: slidingWindowLog({ by: ['a', 'b'], limit: 1_000_000, window: '1d' }),
+      window: fixedWindow({ by: 'b', limit: 1_000_000, window: '1d', offset: '1h' }),
+    };
+    const limiter = createLimiter({ name: 'many', store: time.store, limits });
+    const ids = new Set<unknown>();
+    const made = Array.from({ length: 3_500 }, (_, i) => {
+      if (i % 3 === 0) time.now += i % 7;
+      const subject = { a: `a${i % 5}`, b: i % 11 === 0 ? null : `"b${i % 2}` };
+      const cost = (i % 4) * 100 + 1;
+      return { cost, subject, receipt: receiptOf(limiter.consumeSync(subject, { cost })) };
+    });
+    for (const { cost, subject, receipt } of made) {
+      const [, , id, by, ...entries] = JSON.parse(receipt);
+      ids.add(id);
+      const charged = [
+        ['bucket', [subject.a]],
+        ['log', [subject.a, subject.b]],
+        ['window', [subject.b]],
+      ] as const;
+      const expected = charged.filter(([, values]) => values.every((value) => value !== null));
+      expect([by, ...entries.map((entry: unknown[]) => [entry[0], entry[6], entry[8]])]).toEqual([
+        '',
+        ...expected.map(([limit, values]) => [limit, values, cost]),
+      ]);
+      const { bucket, ...rest } = limiter.refundSync(receipt).limits;
+      const all = { givenBack: cost, charged: 0, cut: 0 };
+      expect(rest).toEqual(Object.fromEntries(expected.slice(1).map(([limit]) => [limit, all])));
+      // A bucket has had a fraction of a unit back by itself.
+      expect(bucket?.givenBack).toBeGreaterThanOrEqual(cost - 1);
+    }
+    expect(ids.size).toBe(made.length);
+    expect(limiter.inspectSync({ a: 'a1', b: '"b1' }).limits).toMatchObject({
+      bucket: { remaining: 1_000_000 },
+      log: { remaining: 1_000_000 },
+      window: { remaining: 1_000_000 },
+    });
+  });
+
   it('refuses what is no receipt, and the receipt of another limiter', () => {
     const { time, limiter } = jobs();
     for (const text of [
