@@ -48,7 +48,8 @@ export function checked(steps: readonly Step[], outcomes: readonly Outcome[]): r
   return outcomes;
 }
 
-function checkedOne(step: Step, outcome: unknown): Outcome {
+/** The outcome if it answers the step, else `unknown-outcome`. */
+export function checkedOne(step: Step, outcome: unknown): Outcome {
   if (answers(step, outcome)) return outcome;
   return fault('unknown-outcome', new Error(`the store's outcome does not answer the step '${step.op}'`));
 }

@@ -16,10 +16,10 @@
  * second and pay with minutes of outage after the outage).
  */
 import type { FaultOutcome, Outcome, Step, Store } from '../store.js';
-import { faultAll, guard, isDead, markGuarded } from './answers.js';
+import { fault, guard, isDead, markGuarded } from './answers.js';
 import { type Decorated, decorate, type Run, type RunSync } from './decorate.js';
 import { type BreakerClosedEvent, type BreakerOpenedEvent, safely } from './events.js';
-import type { Observe } from './observation.js';
+import { type Observe, observeAll } from './observation.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './options.js';
 import { monotonicNow } from './time.js';
 
@@ -44,48 +44,36 @@ const PROBE_LOST_MS = 60_000;
  * @throws LimiterError ERR_LIMITER_NUMBER when an option is out of range
  */
 export function withBreaker<S extends Store>(store: S, options: BreakerOptions = {}): Decorated<S> {
-  return breaking(store, options, (_, outcomes) => outcomes);
+  return breaking(store, createBreaker(options), () => {});
 }
 
-/** With everything that it answers shown to `observe`: one layer in place of two in the path of every decision. */
-export function breaking<S extends Store>(store: S, options: BreakerOptions, observe: Observe): Decorated<S> {
+/** The state of a breaker, apart from the store whose answers it is shown. */
+export interface Breaker {
+  /** 0: the store may be asked, in the era of now. Else how many ms it may not be. */
+  admission(): number;
+  /** Every change of state begins a new one; a dead answer to a question of an older era says nothing about now. */
+  readonly era: number;
+  /** The answer in place of the store's. */
+  refusal(waitMs: number): FaultOutcome;
+  /** A call that was asked in the era `asked` has been answered; `dead`: by nothing but dead outcomes, of which this is the first. */
+  seen(dead: FaultOutcome | undefined, asked: number): void;
+  /** A mistake of the caller's says nothing about the store: the next call may probe in its place. */
+  mistaken(asked: number): void;
+}
+
+/** @throws LimiterError ERR_LIMITER_NUMBER when an option is out of range */
+export function createBreaker(options: BreakerOptions): Breaker {
   const most = wholeNumber('failures', options.failures ?? 5, 1, Number.MAX_SAFE_INTEGER);
   const probeAfterMs = wholeNumber('probeAfterMs', options.probeAfterMs ?? 1_000, 1, LONGEST_TIMER_MS);
   const now = options.now ?? monotonicNow;
   const tell = safely(options.onEvent as Parameters<typeof safely>[0]);
-  const inner = guard<Store>(store);
 
-  /** Every change of state begins a new era; a dead answer to a question of an older one says nothing about now. */
   let era = 0;
   let inARow = 0;
   let openedAt: number | undefined;
   let probedAt = 0;
   let probing = false;
   let cause: unknown;
-
-  /** The era in which the store may be asked, or how long it may not. */
-  function admission(): { readonly era: number } | { readonly waitMs: number } {
-    if (openedAt === undefined) return { era };
-    // Without its sign, so that a clock that was set back cannot keep the breaker open.
-    const sinceMs = Math.abs(now() - probedAt);
-    if (probing ? sinceMs < Math.max(PROBE_LOST_MS, 10 * probeAfterMs) : sinceMs < probeAfterMs) {
-      return { waitMs: sinceMs < probeAfterMs ? Math.ceil(probeAfterMs - sinceMs) : probeAfterMs };
-    }
-    probing = true;
-    probedAt = now();
-    era += 1;
-    return { era };
-  }
-
-  function refuse(steps: readonly Step[], waitMs: number): readonly Outcome[] {
-    return faultAll(steps, 'unreachable', cause, waitMs);
-  }
-
-  function seen(outcomes: readonly Outcome[], asked: number): readonly Outcome[] {
-    if (outcomes.some((outcome) => !isDead(outcome))) alive();
-    else if (asked === era) dead((outcomes[0] as FaultOutcome).cause);
-    return outcomes;
-  }
 
   function alive(): void {
     inARow = 0;
@@ -112,21 +100,61 @@ export function breaking<S extends Store>(store: S, options: BreakerOptions, obs
     tell({ type: 'breaker-opened', failures: inARow, probeAfterMs, cause: reason });
   }
 
-  /** A mistake of the caller's says nothing about the store: the next call may probe in its place. */
-  function mistaken(asked: number): void {
-    if (asked !== era || !probing) return;
-    probing = false;
-    probedAt -= probeAfterMs;
+  return {
+    get era() {
+      return era;
+    },
+    admission() {
+      if (openedAt === undefined) return 0;
+      // Without its sign, so that a clock that was set back cannot keep the breaker open.
+      const sinceMs = Math.abs(now() - probedAt);
+      if (probing ? sinceMs < Math.max(PROBE_LOST_MS, 10 * probeAfterMs) : sinceMs < probeAfterMs) {
+        return sinceMs < probeAfterMs ? Math.ceil(probeAfterMs - sinceMs) : probeAfterMs;
+      }
+      probing = true;
+      probedAt = now();
+      era += 1;
+      return 0;
+    },
+    refusal: (waitMs) => fault('unreachable', cause, waitMs),
+    seen(deadOutcome, asked) {
+      if (deadOutcome === undefined) alive();
+      else if (asked === era) dead(deadOutcome.cause);
+    },
+    mistaken(asked) {
+      if (asked !== era || !probing) return;
+      probing = false;
+      probedAt -= probeAfterMs;
+    },
+  };
+}
+
+/** With everything that it answers shown to `observe`: one layer in place of two in the path of every decision. */
+export function breaking<S extends Store>(store: S, breaker: Breaker, observe: Observe): Decorated<S> {
+  const inner = guard<Store>(store);
+
+  function refused(steps: readonly Step[], waitMs: number): readonly Outcome[] {
+    return observeAll(
+      observe,
+      steps,
+      steps.map(() => breaker.refusal(waitMs)),
+    );
+  }
+
+  function seen(steps: readonly Step[], outcomes: readonly Outcome[], asked: number): readonly Outcome[] {
+    breaker.seen(outcomes.every(isDead) ? (outcomes[0] as FaultOutcome) : undefined, asked);
+    return observeAll(observe, steps, outcomes);
   }
 
   const run: Run = (steps, signal) => {
     if (steps.length === 0) return inner.run(steps, signal);
-    const admitted = admission();
-    if (!('era' in admitted)) return Promise.resolve(observe(steps, refuse(steps, admitted.waitMs)));
+    const waitMs = breaker.admission();
+    if (waitMs > 0) return Promise.resolve(refused(steps, waitMs));
+    const asked = breaker.era;
     return inner.run(steps, signal).then(
-      (outcomes) => observe(steps, seen(outcomes, admitted.era)),
+      (outcomes) => seen(steps, outcomes, asked),
       (mistake) => {
-        mistaken(admitted.era);
+        breaker.mistaken(asked);
         throw mistake;
       },
     );
@@ -135,12 +163,13 @@ export function breaking<S extends Store>(store: S, options: BreakerOptions, obs
   const runSync =
     (ask: RunSync): RunSync =>
     (step) => {
-      const admitted = admission();
-      if (!('era' in admitted)) return observe([step], refuse([step], admitted.waitMs))[0] as Outcome;
+      const waitMs = breaker.admission();
+      if (waitMs > 0) return refused([step], waitMs)[0] as Outcome;
+      const asked = breaker.era;
       try {
-        return observe([step], seen([ask(step)], admitted.era))[0] as Outcome;
+        return seen([step], [ask(step)], asked)[0] as Outcome;
       } catch (mistake) {
-        mistaken(admitted.era);
+        breaker.mistaken(asked);
         throw mistake;
       }
     };

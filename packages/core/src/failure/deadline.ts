@@ -15,7 +15,7 @@ import type { DeadlineSignal, Outcome, Step, Store } from '../store.js';
 import { answersOfError, checked, faultAll, guardSync, markGuarded } from './answers.js';
 import { type Decorated, decorate } from './decorate.js';
 import { type LateAnswerEvent, safely } from './events.js';
-import { createExpiry, type Waiting } from './expiry.js';
+import { createExpiry, type Expiry, type SignalledWaiting, type Waiting } from './expiry.js';
 import { judgeLateAnswer } from './late-answer.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './options.js';
 import { monotonicNow } from './time.js';
@@ -40,20 +40,27 @@ export interface DeadlineOptions {
  * const bounded = withDeadline(redisStore(client), { timeoutMs: 50 });
  */
 export function withDeadline<S extends Store>(store: S, options: DeadlineOptions): Decorated<S> {
+  return markGuarded(decorate(store, createDeadline(store, options).run, guardSync));
+}
+
+/** The deadline of every call of `store`, for those who ask it in another way than by `run` too. */
+export function createDeadline(store: Store, options: DeadlineOptions): Deadline & { readonly run: Store['run'] } {
   const timeoutMs = wholeNumber('timeoutMs', options.timeoutMs, 1, LONGEST_TIMER_MS);
   const now = options.now ?? monotonicNow;
   const tell = safely(options.onEvent as Parameters<typeof safely>[0]);
   const expiry = createExpiry(timeoutMs, now);
   const deadline: Deadline = {
-    forget: expiry.forget,
+    timeoutMs,
+    now,
+    expiry,
     late: (steps, outcomes, dueAt) => late(steps, outcomes, now() - dueAt + timeoutMs),
-    fault: (steps) => faultAll(steps, 'unknown-outcome', timeout(timeoutMs)),
+    timedOut: () => timeout(timeoutMs),
   };
 
   function run(steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]> {
     return new Promise((resolve, reject) => {
       const pending = new Pending(deadline, steps, resolve, reject);
-      const expired = expiry.wait(pending, now());
+      const expired = expiry.signal(pending, now());
       try {
         store.run(steps, signal === undefined ? expired : either(expired, signal)).then(
           (outcomes) => pending.answer(outcomes),
@@ -82,7 +89,7 @@ export function withDeadline<S extends Store>(store: S, options: DeadlineOptions
     run(giveBack).then(done, () => say('not-given-back', giveBack.length));
   }
 
-  return markGuarded(decorate(store, run, guardSync));
+  return { ...deadline, run };
 }
 
 /** Aborts with the first of two signals, and says so. */
@@ -97,17 +104,22 @@ function timeout(timeoutMs: number): Error {
   return error;
 }
 
-interface Deadline {
-  forget(waiting: Waiting): void;
+export interface Deadline {
+  readonly timeoutMs: number;
+  /** The clock of `expiry`, in ms. */
+  readonly now: () => number;
+  readonly expiry: Expiry;
+  /** What came after a call had been given up that was due at `dueAt`. Never throws. */
   late(steps: readonly Step[], outcomes: readonly Outcome[], dueAt: number): void;
-  fault(steps: readonly Step[]): readonly Outcome[];
+  /** Why a call was given up. */
+  timedOut(): Error;
 }
 
 type Resolve = (outcomes: readonly Outcome[]) => void;
 type Reject = (mistake: unknown) => void;
 
 /** One call of `run`, from the question to whichever comes first: the answer, or the end of the wait. */
-class Pending implements Waiting {
+class Pending implements SignalledWaiting {
   dueAt = 0;
   open = false;
   before: Waiting | undefined = undefined;
@@ -127,9 +139,13 @@ class Pending implements Waiting {
     this.reject = reject;
   }
 
+  abort(): void {
+    this.controller?.abort();
+  }
+
   giveUp(): void {
     this.givenUp = true;
-    this.resolve(this.deadline.fault(this.steps));
+    this.resolve(faultAll(this.steps, 'unknown-outcome', this.deadline.timedOut()));
   }
 
   answer(answered: readonly Outcome[]): void {
@@ -138,7 +154,7 @@ class Pending implements Waiting {
       if (this.givenUp) {
         this.deadline.late(this.steps, outcomes, this.dueAt);
       } else {
-        this.deadline.forget(this);
+        this.deadline.expiry.forget(this);
         this.resolve(outcomes);
       }
     } catch (error) {
@@ -148,7 +164,7 @@ class Pending implements Waiting {
 
   /** After `giveUp` this changes nothing: the caller has its answer. */
   fail(error: unknown): void {
-    this.deadline.forget(this);
+    this.deadline.expiry.forget(this);
     try {
       this.resolve(answersOfError(this.steps, error));
     } catch (mistake) {

@@ -9,10 +9,16 @@ export interface Waiting {
   open: boolean;
   before: Waiting | undefined;
   after: Waiting | undefined;
-  controller: AbortController | undefined;
   timer: Timer | undefined;
-  /** Time is up. Called once, unless `forget` came first. */
+  /** Time is up: what was not sent never may be. Not called once `forget` was. */
+  abort(): void;
+  /** One turn after `abort`. Called once, unless `forget` came first. */
   giveUp(): void;
+}
+
+/** One that shows the store an AbortSignal, which others of the same millisecond may share. */
+export interface SignalledWaiting extends Waiting {
+  controller: AbortController | undefined;
 }
 
 /** An AbortSignal is dear (2.4 us on Node 20), so calls of one millisecond share one; Node warns above 10 listeners. */
@@ -23,8 +29,10 @@ const STALLED_MS = 5;
 const TURNS_AFTER_STALL = 3;
 
 export interface Expiry {
-  /** Starts the wait at `time`. The signal aborts when time is up, one turn before `giveUp`, so that the store can say what it never sent. */
-  wait(waiting: Waiting, time: number): DeadlineSignal;
+  /** Starts the wait at `time`. When time is up it is told so, one turn before `giveUp`, so that the store can say what it never sent. */
+  wait(waiting: Waiting, time: number): void;
+  /** The same for a store that wants a signal; `abort` has to abort the `controller`. */
+  signal(waiting: SignalledWaiting, time: number): DeadlineSignal;
   /** The answer is there. */
   forget(waiting: Waiting): void;
 }
@@ -68,7 +76,7 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
   /** What had arrived has been read. Whoever still waits is told that nothing more may be sent, and gets a turn to say so. */
   function abort(due: readonly Waiting[]): void {
     const open = due.filter((waiting) => waiting.open);
-    for (const waiting of open) waiting.controller?.abort();
+    for (const waiting of open) waiting.abort();
     if (open.length > 0) afterTurns(1, () => end(open));
   }
 
@@ -80,8 +88,20 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
     }
   }
 
-  function wait(waiting: Waiting, time: number): DeadlineSignal {
+  function wait(waiting: Waiting, time: number): void {
     // Asked at the first call: a timer may not be set while a module loads (workerd).
+    shared ??= timersAreShared();
+    start(waiting, time + timeoutMs, shared);
+  }
+
+  function start(waiting: Waiting, dueAt: number, isShared: boolean): void {
+    waiting.dueAt = dueAt;
+    waiting.open = true;
+    if (isShared) enqueue(waiting);
+    else waiting.timer = arm(dueAt, () => expire([waiting]));
+  }
+
+  function signal(waiting: SignalledWaiting, time: number): DeadlineSignal {
     shared ??= timersAreShared();
     const dueAt = time + timeoutMs;
     if (controller === undefined || signalCalls >= CALLS_PER_SIGNAL || !shared || dueAt - signalDueAt >= 1) {
@@ -94,10 +114,7 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
     }
     signalCalls += 1;
     waiting.controller = controller;
-    waiting.dueAt = signalDueAt;
-    waiting.open = true;
-    if (shared) enqueue(waiting);
-    else waiting.timer = arm(signalDueAt, () => expire([waiting]));
+    start(waiting, signalDueAt, shared);
     return controller.signal;
   }
 
@@ -126,5 +143,5 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
     waiting.after = undefined;
   }
 
-  return { wait, forget };
+  return { wait, signal, forget };
 }

@@ -28,7 +28,7 @@ import type {
   SyncStore,
 } from '../store.js';
 import { fault, guard, markGuarded } from './answers.js';
-import { type Decorated, decorate, type Run, type RunSync } from './decorate.js';
+import { type Decorated, decorate, type RunSync } from './decorate.js';
 
 export interface FallbackOptions {
   /** A store of this process, such as memoryStore(). Its ledgers outlive every flap; it is never asked while the store decides. */
@@ -54,6 +54,14 @@ const RETRY_AFTER_MS = 1_000;
  * const store = withFallback(withDeadline(redis, { timeoutMs: 50 }), { store: memoryStore(), share: 1 / 4 });
  */
 export function withFallback<S extends Store>(store: S, options: FallbackOptions): Decorated<S> {
+  return fallingBack(store, createFallback(options));
+}
+
+/** What a step comes to, given the store's answer: undefined where the step is the fallback's alone (`isForFallback`). */
+export type Finish = (step: Step, outcome: Outcome | undefined) => Outcome;
+
+/** @throws LimiterError as `withFallback` does */
+export function createFallback(options: FallbackOptions): Finish {
   const { numerator, denominator } = shareAsFraction(options.share);
   if (!options.store.traits.sync || options.store.runSync === undefined) {
     throw new LimiterError(
@@ -61,7 +69,6 @@ export function withFallback<S extends Store>(store: S, options: FallbackOptions
       'the fallback store must be synchronous (traits.sync), such as memoryStore()',
     );
   }
-  const inner = guard<Store>(store);
   const fallback = guard(options.store);
 
   const scaledLedger = (ledger: Ledger): Ledger => ({
@@ -92,17 +99,22 @@ export function withFallback<S extends Store>(store: S, options: FallbackOptions
     return fallback.runSync({ ...step, adjustments });
   }
 
-  /** What a step comes to, given the store's answer (which there is unless the step is the fallback's alone). */
-  function finish(step: Step, outcome: Outcome | undefined): Outcome {
+  return (step, outcome) => {
     if (outcome === undefined) return adjust(step as AdjustStep);
     if (step.op === 'reset') fallback.runSync({ ...step, ledgers: step.ledgers.map(scaledLedger) });
     else if (step.op !== 'adjust' && step.onFailure === 'fallback' && !outcome.ok) return decide(step, outcome);
     return outcome;
-  }
+  };
+}
+
+/** The store, and `finish` for what it answers. */
+export function fallingBack<S extends Store>(store: S, finish: Finish): Decorated<S> {
+  const inner = guard<Store>(store);
 
   function run(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
     const asked = steps.some(isForFallback) ? steps.filter((step) => !isForFallback(step)) : steps;
     if (asked.length === 0 && steps.length > 0) return Promise.resolve(merged(steps, []));
+    if (asked === steps && finish === finishWithoutFallback) return inner.run(steps, signal);
     return inner.run(asked, signal).then((answers) => {
       const same = asked === steps && !steps.some((step, i) => step.op === 'reset' || answers[i]?.ok === false);
       return same ? answers : merged(steps, answers);
@@ -131,29 +143,13 @@ export function withFallback<S extends Store>(store: S, options: FallbackOptions
  * Where there is no fallback, the charges that one made in another process are out of reach: their adjusts give nothing back,
  * and never reach the store, where an equal id would be somebody else's charge.
  */
-export function withoutFallback<S extends Store>(store: S): Decorated<S> {
-  const inner = guard<Store>(store);
-  const nothing = (step: Step): Outcome => ({
-    ok: true,
-    op: 'adjust',
-    now: Date.now(),
-    closed: false,
-    adjusted: (step as AdjustStep).adjustments.map(() => ({ givenBack: 0, charged: 0, cut: 0 })),
-  });
-  async function runOthers(steps: readonly Step[], signal?: AbortSignal): Promise<readonly Outcome[]> {
-    const asked = steps.filter((step) => !isForFallback(step));
-    const answers = asked.length === 0 ? [] : [...(await inner.run(asked, signal))];
-    return steps.map((step) => (isForFallback(step) ? nothing(step) : (answers.shift() as Outcome)));
-  }
-  const run: Run = (steps, signal) => (steps.some(isForFallback) ? runOthers(steps, signal) : inner.run(steps, signal));
-  const runSync =
-    (ask: RunSync): RunSync =>
-    (step) =>
-      isForFallback(step) ? nothing(step) : ask(step);
-  return markGuarded(decorate(inner, run, runSync)) as Decorated<S>;
-}
+export const finishWithoutFallback: Finish = (step, outcome) => {
+  if (outcome !== undefined) return outcome;
+  const adjusted = (step as AdjustStep).adjustments.map(() => ({ givenBack: 0, charged: 0, cut: 0 }));
+  return { ok: true, op: 'adjust', now: Date.now(), closed: false, adjusted };
+};
 
-function isForFallback(step: Step): boolean {
+export function isForFallback(step: Step): boolean {
   return step.op === 'adjust' && step.by === 'fallback';
 }
 

@@ -23,29 +23,35 @@ export const EVENT_INTERVAL_MS = 60_000;
 export function withObservation<S extends Store>(store: S, options: ObservationOptions): Decorated<S> {
   const now = options.now ?? monotonicNow;
   const onEvent = safely(options.onEvent as OnStoreEvent);
-  return observing(store, throttled(onEvent, options.intervalMs ?? EVENT_INTERVAL_MS, now), now);
+  return observing(store, observer(throttled(onEvent, options.intervalMs ?? EVENT_INTERVAL_MS, now), now));
 }
 
-/** `tell` answers whether an event was told (see `throttled`). */
-export function observing<S extends Store>(
-  store: S,
-  tell: ReturnType<typeof throttled>,
-  now: () => number,
-): Decorated<S> {
+/** The store, with everything that it answers shown to `observe`. */
+export function observing<S extends Store>(store: S, observe: Observe): Decorated<S> {
   const inner = guard<Store>(store);
-  const observe = observer(tell, now);
   return markGuarded(
     decorate(
       inner,
-      (steps, signal) => inner.run(steps, signal).then((outcomes) => observe(steps, outcomes)),
-      (ask) => (step) => observe([step], [ask(step)])[0] as Outcome,
+      (steps, signal) => inner.run(steps, signal).then((outcomes) => observeAll(observe, steps, outcomes)),
+      (ask) => (step) => {
+        const outcome = ask(step);
+        observe(step, outcome);
+        return outcome;
+      },
     ),
   ) as Decorated<S>;
 }
 
-/** Looks at answers and hands them on. */
-export type Observe = (steps: readonly Step[], outcomes: readonly Outcome[]) => readonly Outcome[];
+/** Looks at the answer to a step. */
+export type Observe = (step: Step, outcome: Outcome) => void;
 
+/** Looks at answers and hands them on. */
+export function observeAll(observe: Observe, steps: readonly Step[], outcomes: readonly Outcome[]): readonly Outcome[] {
+  for (let i = 0; i < steps.length; i += 1) observe(steps[i] as Step, outcomes[i] as Outcome);
+  return outcomes;
+}
+
+/** `tell` answers whether an event was told (see `throttled`). */
 export function observer(tell: ReturnType<typeof throttled>, now: () => number): Observe {
   let failures = 0;
   let failingSince = 0;
@@ -64,13 +70,8 @@ export function observer(tell: ReturnType<typeof throttled>, now: () => number):
     failures = 0;
   }
 
-  return (steps, outcomes) => {
-    for (let i = 0; i < steps.length; i += 1) {
-      const step = steps[i] as Step;
-      const outcome = outcomes[i] as Outcome;
-      if (!outcome.ok) failed(outcome, step.op === 'reset' ? undefined : step.onFailure);
-      else if (failures > 0) decided();
-    }
-    return outcomes;
+  return (step, outcome) => {
+    if (!outcome.ok) failed(outcome, step.op === 'reset' ? undefined : step.onFailure);
+    else if (failures > 0) decided();
   };
 }

@@ -1,12 +1,14 @@
 /** What stands between a limiter and its store: fallback(observation(breaker(deadline(store)))). */
 import { causeText } from '../errors.js';
 import type { Store } from '../store.js';
-import { guard } from './answers.js';
-import { type BreakerOptions, breaking } from './breaker.js';
-import { withDeadline } from './deadline.js';
-import type { Decorated } from './decorate.js';
+import { guardSync, markGuarded } from './answers.js';
+import { canBeAsked } from './asking.js';
+import { type BreakerOptions, breaking, createBreaker } from './breaker.js';
+import { type Consult, consulting } from './consult.js';
+import { createDeadline } from './deadline.js';
+import { type Decorated, decorate } from './decorate.js';
 import { type OnStoreEvent, type StoreEvent, safely, throttled } from './events.js';
-import { type FallbackOptions, withFallback, withoutFallback } from './fallback.js';
+import { createFallback, type FallbackOptions, fallingBack, finishWithoutFallback } from './fallback.js';
 import { EVENT_INTERVAL_MS, observer, observing } from './observation.js';
 import { monotonicNow } from './time.js';
 
@@ -24,6 +26,11 @@ export interface ProtectOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/** One step asked without a promise, where the store can be asked so (asking.ts). */
+export interface Consulted {
+  readonly consult?: Consult | undefined;
+}
+
 const TIMEOUT_MS = 250;
 
 /**
@@ -33,20 +40,29 @@ const TIMEOUT_MS = 250;
  *
  * @throws LimiterError as `withDeadline`, `withBreaker` and `withFallback` do
  */
-export function protect<S extends Store>(store: S, options: ProtectOptions): Decorated<S> {
-  if (store.traits.fails === 'never') return store as unknown as Decorated<S>;
-  const { timeoutMs = TIMEOUT_MS, fallback, breaker, now = monotonicNow } = options;
+export function protect<S extends Store>(store: S, options: ProtectOptions): Decorated<S> & Consulted {
+  if (store.traits.fails === 'never') return store as unknown as Decorated<S> & Consulted;
+  const { timeoutMs = TIMEOUT_MS, fallback, breaker: breakerOptions, now = monotonicNow } = options;
   const onEvent = safely(options.onEvent ?? processWarning(options.name));
   const tell = throttled(onEvent, EVENT_INTERVAL_MS, now);
   const told = (event: StoreEvent): void => void tell(event);
+  const finish = fallback === undefined ? finishWithoutFallback : createFallback(fallback);
+  const observe = observer(tell, now);
+  if (store.traits.sync) return fallingBack(observing<Store>(store, observe), finish) as Decorated<S> & Consulted;
 
-  let guarded: Store;
-  if (store.traits.sync) guarded = guard<Store>(store);
-  else guarded = withDeadline<Store>(store, { timeoutMs, onEvent: told, now });
-  if (store.traits.sync || breaker === false) guarded = observing(guarded, tell, now);
-  else guarded = breaking(guarded, { ...breaker, onEvent: told, now }, observer(tell, now));
-  guarded = fallback === undefined ? withoutFallback(guarded) : withFallback(guarded, fallback);
-  return guarded as Decorated<S>;
+  const deadline = createDeadline(store, { timeoutMs, onEvent: told, now });
+  const breaker = breakerOptions === false ? undefined : createBreaker({ ...breakerOptions, onEvent: told, now });
+  const bounded = markGuarded(decorate<Store>(store, deadline.run, guardSync));
+  const watched = breaker === undefined ? observing(bounded, observe) : breaking(bounded, breaker, observe);
+  const guarded = fallingBack(watched, finish);
+  if (!canBeAsked(store)) return guarded as Decorated<S> & Consulted;
+  const consult = consulting({ store, deadline, breaker, observe, finish });
+  const run: Store['run'] = (steps, signal) => {
+    const [step] = steps;
+    if (step === undefined || steps.length > 1 || signal !== undefined) return guarded.run(steps, signal);
+    return new Promise((resolve, reject) => consult(step, (outcome) => resolve([outcome]), reject));
+  };
+  return { ...guarded, run, consult } as Decorated<S> & Consulted;
 }
 
 interface Warner {
