@@ -1,5 +1,5 @@
 /** A store with an outage in it: a real store behind a link that fails, hangs, is late, throws or talks nonsense, by script. */
-import type { DeadlineSignal, Fault, Outcome, Step, Store, SyncStore } from '../../src/index.js';
+import type { Asking, AskingStore, DeadlineSignal, Fault, Outcome, Step, Store, SyncStore } from '../../src/index.js';
 import { type NaiveStore, naiveStore } from './naive-store.js';
 
 /** What the link does with a call. The store behind it runs the steps in all `late`, `deaf` and `answers` cases. */
@@ -70,6 +70,26 @@ export function flakyStore(traits: Partial<Store['traits']> = {}): FlakyStore {
   };
   return store;
 }
+
+/** The same, asked by calls (failure/asking.ts): the link is told of the end of the wait by a signal, as in `run`. */
+export function askedByCalls(store: FlakyStore = flakyStore()): FlakyStore & AskingStore {
+  const ask = (asking: Asking): void => {
+    const controller = new AbortController();
+    asking.onAbort = () => controller.abort();
+    const signal = Object.assign(controller.signal, { deadlineAt: asking.deadlineAt });
+    store.run([asking.step], signal).then(
+      (outcomes) => asking.answer(outcomes[0] as Outcome),
+      (error) => asking.fail(error),
+    );
+  };
+  return Object.assign(store, { ask });
+}
+
+/** Both ways in which a limiter asks an asynchronous store. */
+export const WAYS: readonly (readonly [string, () => FlakyStore])[] = [
+  ['asked by promises', flakyStore],
+  ['asked by calls', askedByCalls],
+];
 
 /** The same with `runSync`. A call that would hang cannot be answered at once: those behaviours are refused. */
 export function flakySyncStore(): FlakyStore & SyncStore {

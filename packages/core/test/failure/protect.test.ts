@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { StoreEvent } from '../../src/failure/events.js';
 import { protect } from '../../src/failure/protect.js';
 import type { Failure, Step } from '../../src/index.js';
-import { flakyStore, flakySyncStore } from './flaky-store.js';
+import { flakyStore, flakySyncStore, WAYS } from './flaky-store.js';
 import { naiveStore } from './naive-store.js';
 import { watchStandstill } from './standstill.js';
 import { asked, charge, consume, faulty, peek, perMinute } from './steps.js';
@@ -11,34 +11,34 @@ const rule = perMinute(100);
 const step = (word: Failure) => consume(charge(rule), word);
 const settle = (ms = 20): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-function whole(timeoutMs = 20) {
-  const store = flakyStore();
-  const fallback = naiveStore({ fails: 'never' });
-  const events: StoreEvent[] = [];
-  const protectedStore = protect(store, {
-    name: 'api',
-    timeoutMs,
-    fallback: { store: fallback, share: 0.1 },
-    breaker: { failures: 3, probeAfterMs: 400 },
-    onEvent: (event) => events.push(event),
-  });
-  const ask = async (word: Failure) => (await protectedStore.run([step(word)]))[0];
-  return { store, fallback, events, protectedStore, ask };
-}
+describe.each(WAYS)('the store as a limiter uses it, %s', (_, makeStore) => {
+  function whole(timeoutMs = 20) {
+    const store = makeStore();
+    const fallback = naiveStore({ fails: 'never' });
+    const events: StoreEvent[] = [];
+    const protectedStore = protect(store, {
+      name: 'api',
+      timeoutMs,
+      fallback: { store: fallback, share: 0.1 },
+      breaker: { failures: 3, probeAfterMs: 400 },
+      onEvent: (event) => events.push(event),
+    });
+    const ask = async (word: Failure) => (await protectedStore.run([step(word)]))[0];
+    return { store, fallback, events, protectedStore, ask };
+  }
 
-describe('the store as a limiter uses it', () => {
   it('is the very store when it cannot fail', () => {
     const store = naiveStore({ fails: 'never' });
     expect(protect(store, { name: 'api' })).toBe(store);
   });
 
   it('has runSync if and only if the store has it', () => {
-    expect('runSync' in protect(flakyStore(), { name: 'api' })).toBe(false);
+    expect('runSync' in protect(makeStore(), { name: 'api' })).toBe(false);
     expect('runSync' in protect(flakySyncStore(), { name: 'api' })).toBe(true);
   });
 
   it('has 250 ms unless something else is said', async () => {
-    const store = flakyStore();
+    const store = makeStore();
     store.behaviour = { does: 'hang' };
     const standstill = watchStandstill();
     const startedAt = performance.now();
@@ -91,7 +91,7 @@ describe('the store as a limiter uses it', () => {
   });
 
   it('may go without a breaker', async () => {
-    const store = flakyStore();
+    const store = makeStore();
     store.behaviour = { does: 'fail', fault: 'unreachable' };
     const bare = protect(store, { name: 'api', breaker: false, onEvent: () => {} });
     for (let i = 0; i < 20; i += 1) faulty((await bare.run([step('deny')]))[0]);

@@ -5,7 +5,7 @@ import { withDeadline } from '../../src/failure/deadline.js';
 import { withFallback } from '../../src/failure/fallback.js';
 import { withObservation } from '../../src/failure/observation.js';
 import { protect } from '../../src/failure/protect.js';
-import type { Store } from '../../src/index.js';
+import type { Asking, AskingStore, Outcome, Store } from '../../src/index.js';
 import { naiveStore } from './naive-store.js';
 
 const share = { store: naiveStore({ fails: 'never' }), share: 0.5 };
@@ -14,11 +14,24 @@ const decorators: Readonly<Record<string, (store: Store) => Store>> = {
   breaker: (store) => withBreaker(store),
   fallback: (store) => withFallback(store, share),
   observation: (store) => withObservation(store, { onEvent: () => {} }),
-  'all of them': (store) => protect(store, { name: 'suite', timeoutMs: 60_000, fallback: share, onEvent: () => {} }),
+  'all of them': everything,
+  'all of them, asked by calls': (store) =>
+    everything({
+      ...store,
+      ask: (asking: Asking) =>
+        void store.run([asking.step]).then(
+          ([outcome]) => asking.answer(outcome as Outcome),
+          (error) => asking.fail(error),
+        ),
+    } as AskingStore),
 };
 
+function everything(store: Store): Store {
+  return protect(store, { name: 'suite', timeoutMs: 60_000, fallback: share, onEvent: () => {} });
+}
+
 for (const [name, decorate] of Object.entries(decorators)) {
-  const asynchronous = name === 'all of them';
+  const asynchronous = name.startsWith('all of them');
   describeStore(
     `a store with ${name}`,
     ({ clock }) => {
