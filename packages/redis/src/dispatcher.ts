@@ -2,10 +2,10 @@
  * From steps to script calls. The steps of one tick travel in one call, or in a few when they are many; each is judged as if alone and answered alone. A
  * step waits here while its server is not ready, and leaves when its signal aborts: what has left is never sent.
  */
-import type { DeadlineSignal, Outcome, Step } from '@limiter/core';
+import type { Asking, DeadlineSignal, Outcome, Step } from '@limiter/core';
 import { MAX_KEYS_PER_CALL, MAX_STEPS_PER_CALL, type Program, type ServerClocks } from '@limiter/redis-lua';
 import { unreachable } from './faults.js';
-import type { Item, Run } from './item.js';
+import { type Item, Run } from './item.js';
 import type { Link } from './link.js';
 import { createSender, type SenderOptions } from './sender.js';
 import { waitingRoom } from './waiting.js';
@@ -25,12 +25,15 @@ const REST_MS = 50;
 const CLOSE_MS = 1000;
 
 export interface DispatcherOptions extends SenderOptions {
+  /** A step whose signal does not say when it will abort is not carried out when it arrives later than this after it was sent. */
+  readonly staleAfterMs: number;
   /** The slot of a step; throws a LimiterError when there is none. Only asked on a cluster. */
   readonly slotOf: (step: Step) => number;
 }
 
 export interface Dispatcher {
   run(steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]>;
+  ask(asking: Asking): void;
   /** A lane may have become ready. */
   changed(): void;
   /** Answers what is not sent yet, waits a little for what is. */
@@ -50,6 +53,8 @@ export function createDispatcher(
   options: DispatcherOptions,
 ): Dispatcher {
   let gathered: Item[] = [];
+  /** On a cluster: of each that is gathered. */
+  let slots: number[] = [];
   let scheduled = false;
   let pending = 0;
   let closed = false;
@@ -64,14 +69,12 @@ export function createDispatcher(
   const sender = createSender(link, program, clocks, options, {
     answer,
     fail(item, error) {
-      if (item.run.left <= 0) return;
-      item.run.left = -1;
       settle();
-      item.run.reject(error);
+      item.fail(error);
     },
-    unsent(items, error) {
+    unsent(items, slot, error) {
       if (closed) for (const item of items) answer(item, unreachable(error));
-      else wait(items);
+      else wait(items, slot);
     },
     settled() {
       if (waiting.size > 0) changed();
@@ -80,13 +83,8 @@ export function createDispatcher(
   });
 
   function answer(item: Item, outcome: Outcome): void {
-    const { run } = item;
-    run.outcomes[item.index] = outcome;
-    run.left -= 1;
-    if (run.left === 0) {
-      settle();
-      run.resolve(run.outcomes);
-    }
+    settle();
+    item.answer(outcome);
   }
 
   function settle(): void {
@@ -113,48 +111,61 @@ export function createDispatcher(
     else setImmediate(flush);
   }
 
+  function gather(item: Item, slot: number): void {
+    gathered.push(item);
+    if (link.cluster) slots.push(slot);
+    pending += 1;
+    if (!held) {
+      held = true;
+      link.hold(true);
+    }
+    schedule();
+  }
+
   function flush(): void {
     scheduled = false;
     const items = gathered;
     gathered = [];
     if (!link.cluster) {
-      dispatch(0, items);
+      dispatch(items, 0);
       return;
     }
-    const slots = new Map<number, Item[]>();
-    for (const item of items) {
-      const same = slots.get(item.slot);
-      if (same === undefined) slots.set(item.slot, [item]);
+    const bySlot = new Map<number, Item[]>();
+    for (let i = 0; i < items.length; i += 1) {
+      const item = items[i] as Item;
+      const slot = slots[i] as number;
+      const same = bySlot.get(slot);
+      if (same === undefined) bySlot.set(slot, [item]);
       else same.push(item);
     }
-    for (const [slot, same] of slots) dispatch(slot, same);
+    slots = [];
+    for (const [slot, same] of bySlot) dispatch(same, slot);
   }
 
-  function dispatch(slot: number, items: readonly Item[]): void {
+  function dispatch(items: readonly Item[], slot: number): void {
     const lane = link.lane(slot);
     if (!lane.ready || sender.isSilent(lane)) {
-      wait(items);
+      wait(items, slot);
       return;
     }
     const most = Math.min(MAX_STEPS_PER_CALL, Math.max(LEAST_PORTION, Math.ceil(items.length / PORTIONS)));
-    let portion: Item[] = [];
+    let first = 0;
     let keys = 0;
-    for (const item of items) {
-      const more = keysOf(item.step);
-      if (portion.length === most || (portion.length > 0 && keys + more > MAX_KEYS_PER_CALL)) {
-        sender.send(lane, portion);
-        portion = [];
+    for (let i = 0; i < items.length; i += 1) {
+      const more = keysOf((items[i] as Item).step);
+      if (i > first && (i - first === most || keys + more > MAX_KEYS_PER_CALL)) {
+        sender.send(lane, slot, items.slice(first, i));
+        first = i;
         keys = 0;
       }
-      portion.push(item);
       keys += more;
     }
-    sender.send(lane, portion);
+    sender.send(lane, slot, first === 0 ? items : items.slice(first));
   }
 
-  function wait(items: readonly Item[]): void {
-    for (const item of items) waiting.enter(item);
-    for (const slot of waiting.slots()) link.open(slot);
+  function wait(items: readonly Item[], slot: number): void {
+    for (const item of items) waiting.enter(item, slot);
+    for (const wanted of waiting.slots()) link.open(wanted);
     if (waiting.size > 0) urging ??= setInterval(urge, URGE_MS);
   }
 
@@ -169,19 +180,20 @@ export function createDispatcher(
 
   function changed(): void {
     if (waiting.size === 0) return;
-    const slots = new Map<number, boolean>();
+    const known = new Map<number, boolean>();
     const ready = (slot: number): boolean => {
-      let known = slots.get(slot);
-      if (known === undefined) {
+      let isReady = known.get(slot);
+      if (isReady === undefined) {
         const lane = link.lane(slot);
-        known = lane.ready && !sender.isSilent(lane);
-        slots.set(slot, known);
+        isReady = lane.ready && !sender.isSilent(lane);
+        known.set(slot, isReady);
       }
-      return known;
+      return isReady;
     };
-    const leaving = waiting.leave((item) => ready(item.slot));
+    const leaving = waiting.leave(ready);
     if (leaving.length === 0) return;
-    gathered = [...leaving, ...gathered];
+    gathered = [...leaving.map(([item]) => item), ...gathered];
+    if (link.cluster) slots = [...leaving.map(([, slot]) => slot), ...slots];
     if (!scheduled) flush();
   }
 
@@ -191,19 +203,16 @@ export function createDispatcher(
       if (closed) return Promise.resolve(steps.map(() => unreachable(new Error('The Redis store is closed'))));
       if (signal?.aborted === true) return Promise.resolve(steps.map(() => unreachable(signal.reason)));
       return new Promise((resolve, reject) => {
-        // Throws, and so rejects, before anything is sent.
-        const slots = link.cluster ? steps.map(options.slotOf) : undefined;
-        const run: Run = { outcomes: new Array(steps.length), left: steps.length, resolve, reject };
-        for (let index = 0; index < steps.length; index += 1) {
-          gathered.push({ run, index, step: steps[index] as Step, slot: slots?.[index] ?? 0, signal });
-        }
-        pending += 1;
-        if (!held) {
-          held = true;
-          link.hold(true);
-        }
-        schedule();
+        // Before anything is gathered: a mistake in one step is one in the whole run.
+        const at = link.cluster ? steps.map(options.slotOf) : undefined;
+        const { items } = new Run(steps, signal, options.staleAfterMs, resolve, reject);
+        for (let i = 0; i < items.length; i += 1) gather(items[i] as Item, at?.[i] ?? 0);
       });
+    },
+    ask(asking) {
+      if (closed) asking.answer(unreachable(new Error('The Redis store is closed')));
+      else if (asking.aborted) asking.answer(unreachable(asking.reason));
+      else gather(asking, link.cluster ? options.slotOf(asking.step) : 0);
     },
     changed,
     async close() {
@@ -212,7 +221,8 @@ export function createDispatcher(
       clearTimeout(resting);
       clearInterval(urging);
       const cause = new Error('The Redis store was closed before the step was sent');
-      for (const item of [...waiting.leave(() => true), ...gathered.splice(0)]) answer(item, unreachable(cause));
+      for (const [item] of waiting.leave(() => true)) answer(item, unreachable(cause));
+      for (const item of gathered.splice(0)) answer(item, unreachable(cause));
       if (sender.inFlight === 0) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, CLOSE_MS);

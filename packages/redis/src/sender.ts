@@ -17,8 +17,6 @@ const CLOCK_MS = 1000;
 const MAX_LATE = 3;
 
 export interface SenderOptions {
-  /** A step whose signal does not say when it will abort is not carried out when it arrives later than this after it was sent. */
-  readonly staleAfterMs: number;
   /** Asks the server of a lane for its time; undefined where the outcomes' `now` is that server's own. Never rejects. */
   readonly askClock: ((lane: Lane) => void) | undefined;
 }
@@ -29,14 +27,15 @@ export interface SenderHooks {
   /** It cannot even be written down: the caller's mistake, and nothing was sent. */
   fail(item: Item, error: unknown): void;
   /** Nothing was sent: the connection went away at the last moment. */
-  unsent(items: readonly Item[], error: NotSent): void;
+  unsent(items: readonly Item[], slot: number, error: NotSent): void;
   /** A reply has come, or a link has been given up. */
   settled(): void;
 }
 
 export interface Sender {
   readonly inFlight: number;
-  send(lane: Lane, items: readonly Item[]): void;
+  /** The steps lie in `slot`, which the lane serves. */
+  send(lane: Lane, slot: number, items: readonly Item[]): void;
   /** Does this lane owe an answer for too long? */
   isSilent(lane: Lane): boolean;
 }
@@ -53,6 +52,7 @@ interface Traffic {
 
 interface Call {
   readonly lane: Lane;
+  readonly slot: number;
   readonly traffic: Traffic;
   readonly items: readonly Item[];
   readonly steps: readonly Step[];
@@ -83,21 +83,16 @@ export function createSender(
     return traffic;
   }
 
-  function send(lane: Lane, items: readonly Item[], late: number): void {
-    const now = performance.now();
-    let deadlineAt = Number.POSITIVE_INFINITY;
-    const live: Item[] = [];
-    for (const item of items) {
-      const { signal } = item;
-      if (signal?.aborted === true) {
-        hooks.answer(item, unreachable(signal.reason));
-        continue;
-      }
-      if (signal !== undefined) deadlineAt = Math.min(deadlineAt, signal.deadlineAt ?? now + options.staleAfterMs);
-      live.push(item);
-    }
+  function send(lane: Lane, slot: number, items: readonly Item[], late: number): void {
+    const live = items.some(isAborted) ? unaborted(items) : items;
     if (live.length === 0) return;
-    const steps = live.map(({ step }) => step);
+    let deadlineAt = Number.POSITIVE_INFINITY;
+    const steps: Step[] = new Array(live.length);
+    for (let i = 0; i < live.length; i += 1) {
+      const item = live[i] as Item;
+      steps[i] = item.step;
+      if (item.deadlineAt < deadlineAt) deadlineAt = item.deadlineAt;
+    }
     let parts: string[];
     try {
       const { keys, args } = program.encode(steps, clocks.deadline(lane.name, deadlineAt));
@@ -105,11 +100,21 @@ export function createSender(
     } catch (error) {
       // One caller's mistake is not the others' fault.
       if (live.length === 1) hooks.fail(live[0] as Item, error);
-      else for (const item of live) send(lane, [item], late);
+      else for (const item of live) send(lane, slot, [item], late);
       return;
     }
     const traffic = trafficOf(lane);
-    transmit({ lane, traffic, items: live, steps, parts, late, texts: traffic.texts }, false);
+    transmit({ lane, slot, traffic, items: live, steps, parts, late, texts: traffic.texts }, false);
+  }
+
+  /** Those that may still be sent; the others are answered. */
+  function unaborted(items: readonly Item[]): readonly Item[] {
+    const live: Item[] = [];
+    for (const item of items) {
+      if (item.aborted) hooks.answer(item, unreachable(item.reason));
+      else live.push(item);
+    }
+    return live;
   }
 
   function transmit(call: Call, asText: boolean): void {
@@ -168,7 +173,7 @@ export function createSender(
     } else if (lateMs !== undefined) {
       tooLate(call, lateMs);
     } else if (error instanceof NotSent) {
-      hooks.unsent(call.items, error);
+      hooks.unsent(call.items, call.slot, error);
     } else {
       for (const item of call.items) hooks.answer(item, sendFault(error, isReply));
       if (isReply && message.startsWith('READONLY')) renew();
@@ -177,17 +182,17 @@ export function createSender(
 
   /** The server does not have the script (any more), so nothing ran. One call sends it as text; what is sent after that one finds it. */
   function withoutScript(call: Call): void {
-    const { lane, traffic, items, late, texts } = call;
-    if (items.some(({ signal }) => signal?.aborted === true)) {
+    const { lane, slot, traffic, items, late, texts } = call;
+    if (items.some(isAborted)) {
       // Somebody gave up meanwhile: the call is made anew without his step.
-      send(lane, items, late);
+      send(lane, slot, items, late);
     } else {
       transmit({ ...call, texts: traffic.texts }, traffic.texts === texts);
     }
   }
 
   /** Nothing ran. Whoever has time left tries again, now that the server's clock is known. */
-  function tooLate({ lane, items, late }: Call, serverMs: number): void {
+  function tooLate({ lane, slot, items, late }: Call, serverMs: number): void {
     clocks.learn(lane.name, serverMs);
     const now = performance.now();
     const cause = new Error('The call reached Redis after its deadline and was not carried out');
@@ -197,7 +202,7 @@ export function createSender(
       else hooks.answer(item, unreachable(cause));
     }
     // Anyone else's shorter deadline is out of the way now; a plain signal has had its time.
-    if (inTime.length > 0) send(lane, inTime, late + 1);
+    if (inTime.length > 0) send(lane, slot, inTime, late + 1);
   }
 
   /** A demoted master answers READONLY for as long as one stays connected to it. What it still owes an answer is waited for. */
@@ -212,10 +217,14 @@ export function createSender(
     get inFlight() {
       return inFlight;
     },
-    send: (lane, items) => send(lane, items, 0),
+    send: (lane, slot, items) => send(lane, slot, items, 0),
     isSilent(lane) {
       const traffic = lanes.get(lane.name);
       return traffic !== undefined && traffic.inFlight > 0 && performance.now() - traffic.heardAt > SILENT_MS;
     },
   };
+}
+
+function isAborted(item: Item): boolean {
+  return item.aborted;
 }

@@ -1,5 +1,5 @@
 /** A store over any driver: greets connections, learns the server's clock, warns once, hands steps to the dispatcher. */
-import type { AlgorithmName, DeadlineSignal, Outcome, Step, Store } from '@limiter/core';
+import type { AlgorithmName, AskingStore, DeadlineSignal, Outcome, Step, Store } from '@limiter/core';
 import { type Program, serverClocks } from '@limiter/redis-lua';
 import { createDispatcher } from './dispatcher.js';
 import { evictionWarning } from './eviction.js';
@@ -23,7 +23,7 @@ export interface StoreParts {
   readonly warn: (warning: RedisWarning) => void;
 }
 
-export interface RedisStore extends Store {
+export interface RedisStore extends Store, Partial<Pick<AskingStore, 'ask'>> {
   /** Ends the connection that the store opened. Steps that were not sent are answered `unreachable`. */
   close(): Promise<void>;
 }
@@ -69,6 +69,7 @@ export function storeOver(parts: StoreParts): RedisStore {
   const run = (steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]> =>
     dispatcher.run(steps, signal);
 
+  const givesBack = link.cluster && parts.giveBack;
   return {
     traits: {
       sync: false,
@@ -78,7 +79,9 @@ export function storeOver(parts: StoreParts): RedisStore {
       fails: 'possible',
       algorithms: ALGORITHMS,
     },
-    run: link.cluster && parts.giveBack ? givingBack(run, (ledger) => slotOfLedger(ledger, prefix)) : run,
+    run: givesBack ? givingBack(run, (ledger) => slotOfLedger(ledger, prefix)) : run,
+    // What may take several calls is asked as a whole only.
+    ...(givesBack ? {} : { ask: dispatcher.ask }),
     async close() {
       await dispatcher.close();
       await link.close();

@@ -1,16 +1,16 @@
-/** Steps that cannot be sent yet, in the order in which they came. Each leaves when its lane is ready, or when its signal aborts. */
+/** Steps that cannot be sent yet, in the order in which they came. Each leaves when its lane is ready, or when it is aborted. */
 import type { Item } from './item.js';
 
-/** How long a step without a signal waits: nobody else would ever let it go. */
+/** How long a step without a deadline waits: nobody else would ever let it go. */
 const PATIENCE_MS = 5000;
 
 export interface Waiting {
   readonly size: number;
   /** The slots that somebody waits for. */
   slots(): ReadonlySet<number>;
-  enter(item: Item): void;
-  /** Takes out, in order, those for whom `may` holds. */
-  leave(may: (item: Item) => boolean): Item[];
+  enter(item: Item, slot: number): void;
+  /** Takes out, in order, those for whose slot `may` holds; each with its slot. */
+  leave(may: (slot: number) => boolean): readonly (readonly [Item, number])[];
 }
 
 /**
@@ -18,41 +18,12 @@ export interface Waiting {
  * @param trouble why the connection is not there.
  */
 export function waitingRoom(giveUp: (item: Item, cause: unknown) => void, trouble: () => unknown): Waiting {
-  const items = new Set<Item>();
-  // One listener a signal: a signal may be shared by many steps.
-  const bySignal = new Map<AbortSignal, { readonly steps: Set<Item>; readonly listener: () => void }>();
+  const items = new Map<Item, number>();
   const since = new Map<Item, number>();
   let timer: NodeJS.Timeout | undefined;
 
   function notReached(reason: unknown): Error {
     return new Error('Redis was not reached in time; the step was not sent', { cause: trouble() ?? reason });
-  }
-
-  function watch(signal: AbortSignal, item: Item): void {
-    const known = bySignal.get(signal);
-    if (known !== undefined) {
-      known.steps.add(item);
-      return;
-    }
-    const steps = new Set([item]);
-    const listener = (): void => {
-      bySignal.delete(signal);
-      for (const step of steps) {
-        items.delete(step);
-        giveUp(step, notReached(signal.reason));
-      }
-    };
-    bySignal.set(signal, { steps, listener });
-    signal.addEventListener('abort', listener, { once: true });
-  }
-
-  function unwatch(signal: AbortSignal, item: Item): void {
-    const known = bySignal.get(signal);
-    if (known === undefined) return;
-    known.steps.delete(item);
-    if (known.steps.size > 0) return;
-    bySignal.delete(signal);
-    signal.removeEventListener('abort', known.listener);
   }
 
   function losePatience(): void {
@@ -77,28 +48,31 @@ export function waitingRoom(giveUp: (item: Item, cause: unknown) => void, troubl
     get size() {
       return items.size;
     },
-    slots: () => new Set([...items].map(({ slot }) => slot)),
-    enter(item) {
-      if (item.signal?.aborted === true) {
-        giveUp(item, item.signal.reason);
+    slots: () => new Set(items.values()),
+    enter(item, slot) {
+      if (item.aborted) {
+        giveUp(item, item.reason);
         return;
       }
-      items.add(item);
-      if (item.signal !== undefined) {
-        watch(item.signal, item);
-      } else {
+      items.set(item, slot);
+      if (item.deadlineAt === Number.POSITIVE_INFINITY) {
         since.set(item, performance.now());
         wait();
+        return;
       }
+      item.onAbort = () => {
+        items.delete(item);
+        giveUp(item, notReached(item.reason));
+      };
     },
     leave(may) {
-      const leaving: Item[] = [];
-      for (const item of items) {
-        if (!may(item)) continue;
+      const leaving: [Item, number][] = [];
+      for (const [item, slot] of items) {
+        if (!may(slot)) continue;
         items.delete(item);
         since.delete(item);
-        if (item.signal !== undefined) unwatch(item.signal, item);
-        leaving.push(item);
+        item.onAbort = undefined;
+        leaving.push([item, slot]);
       }
       if (since.size === 0 && timer !== undefined) {
         clearTimeout(timer);
