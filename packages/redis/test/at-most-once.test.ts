@@ -3,6 +3,7 @@ import type { DeadlineSignal, FaultOutcome, Outcome, Store } from '@limiter/core
 import { type RedisServer, startProxy, startRedis, type TcpProxy } from '@limiter/test-servers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RedisStore } from '../src/index.js';
+import { bothWays } from './support/asking.js';
 import { drivers, type TestClient } from './support/clients.js';
 import { calls, ran, recordingStore, step } from './support/recording.js';
 
@@ -16,7 +17,7 @@ async function one(store: Store, name: string, signal?: DeadlineSignal): Promise
   return (await store.run([step(name)], signal))[0] as Outcome;
 }
 
-describe.each(drivers)('with $name', (driver) => {
+describe.each(bothWays(drivers))('with $name', (driver) => {
   let server: RedisServer;
   let proxy: TcpProxy;
   let client: TestClient;
@@ -30,7 +31,7 @@ describe.each(drivers)('with $name', (driver) => {
     await server.cli('FLUSHALL');
     proxy = await startProxy(server);
     client = driver.connect(proxy.port);
-    store = recordingStore(client.client);
+    store = driver.way(recordingStore(client.client));
   });
   afterEach(async () => {
     server.resume();
@@ -136,7 +137,7 @@ describe.each(drivers)('with $name', (driver) => {
   it('a step that leaves because its signal aborted before the connection was made never runs', async () => {
     await store.close();
     server.pause();
-    store = recordingStore(client.client);
+    store = driver.way(recordingStore(client.client));
     const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => one(store, `early${i}`, deadline(80))));
     expect(new Set(outcomes.map(fault))).toEqual(new Set(['unreachable']));
     server.resume();

@@ -3,12 +3,13 @@ import { describeStore, type StoreUnderTest } from '@limiter/store-suite';
 import { type RedisServer, startRedis } from '@limiter/test-servers';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { redisStore } from '../src/index.js';
+import { bothWays } from './support/asking.js';
 import { drivers, type TestClient } from './support/clients.js';
 import { assertTidy, dump } from './support/keyspace.js';
 
 const PREFIX = 'suite';
 
-describe.each(drivers)('with $name', (driver) => {
+describe.each(bothWays(drivers))('with $name', (driver) => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();
@@ -21,7 +22,7 @@ describe.each(drivers)('with $name', (driver) => {
     const open = (now: (() => number) | undefined): ReturnType<typeof redisStore> => {
       const client = driver.connect(server.port);
       clients.push(client);
-      return redisStore(client.client, { prefix: PREFIX, clock: now });
+      return driver.way(redisStore(client.client, { prefix: PREFIX, clock: now }));
     };
     const stores = [open(clock)];
     return {
@@ -54,7 +55,7 @@ describe.each(drivers)('with $name', (driver) => {
     },
   });
   // It waits for real time to pass, and what the driver is does not matter to the clock.
-  if (driver === drivers[0]) {
+  if (driver.name === drivers[0]?.name) {
     describeStore("redis on the server's clock", () => subject(undefined), {
       capabilities: { clock: 'own', speed: 'slow', unsupported: { sync } },
     });
