@@ -1,4 +1,5 @@
--- Calls that only ask and charge windows and buckets, three at most in a step: kind p. In a straight line like part 1, for the same reason. Each
+-- Calls that only ask and charge windows and buckets, three at most in a step: kind p, and what 1-few.lua
+-- leaves of kind t. In a straight line like those, for the same reason. Each
 -- key is read once, all of them together, and written once, at its last step; a step sees what the steps before it did.
 --
 -- ARGV[4]: JSON [shared, template, keys, template, keys, ...], as few numbers as may be, because each of them costs. Steps that ask the same of
@@ -10,12 +11,12 @@
 --     bucket  refillTokens, most, units, cost (unless every cost is 1)
 --   keys: where no key is shared, how many charges use this template: they have the next keys in order; else the keys, one a charge, step
 --     after step, negative while a later step has the key too
-if kind == 'p' then
-  local groups, format, pack, read, unpack = cjson.decode(args[4]), string.format, struct.pack, struct.unpack, unpack
+if kind == 'p' or kind == 't' then
+  local format, read, unpack = string.format, struct.unpack, unpack
   local reply, size, last, id = { now }, 1, #keys, args[2] + 0
-  local values
+  groups = groups or cjson.decode(args[4])
   if last <= 4000 then
-    values = call('MGET', unpack(keys))
+    values = values or call('MGET', unpack(keys))
   else
     values = {}
     for from = 1, last, 4000 do
@@ -72,5 +73,5 @@ if kind == 'p' then
     end
     before = before + charges
   end
-  return reply
+  --@ send
 end

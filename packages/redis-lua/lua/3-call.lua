@@ -6,8 +6,8 @@
 --   ask     as in 2-plain.lua, with any number of charges, and 3 log: windowMs, 0, cost, budget; no key is negative
 --   adjust  { -1, adjustments, marker ttlMs, then for each: see 8-adjust.lua }; keys: the marker's or 0, then one an adjustment
 --   reset   { -2 }; keys: one a ledger
-local format, pack, read, pcall, unpack, seed = string.format, struct.pack, struct.unpack, pcall, unpack, args[2] + 0
-local groups = cjson.decode(args[4])
+local format, read, pcall, unpack, seed = string.format, struct.unpack, pcall, unpack, args[2] + 0
+groups = cjson.decode(args[4])
 local strings = groups[1]
 local reply, size, charges, wrote = { now }, 1, 0, false
 local function put(number)
@@ -17,7 +17,8 @@ end
 
 -- What is known of each string key: shared/read-window.lua and read-bucket.lua say what the letters mean. dirty: 1 | 2, the algorithm that
 -- will write it; lives: the TTL that it must get, nil to keep the one that it has.
-local values, found, as, bs, cs, ds, es, dirty, lives, order, ordered = {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0
+values = {}
+local found, as, bs, cs, ds, es, dirty, lives, order, ordered = {}, {}, {}, {}, {}, {}, {}, {}, {}, 0
 for from = 1, strings, 4000 do
   local to = math.min(from + 3999, strings)
   local got = call('MGET', unpack(keys, from, to))

@@ -31,6 +31,8 @@ local function run()
 end
 
 local done, problem = pcall(run)
-if done then return reply end
+if done then
+  --@ send
+end
 if not wrote then return error(problem, 0) end
 return { err = 'LIMITERPARTIAL ' .. (type(problem) == 'table' and problem.err or tostring(problem)) }

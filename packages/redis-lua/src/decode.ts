@@ -42,6 +42,13 @@ function windowStart(rule: FixedWindowRule, now: number): number {
 /** Why a reply could not be read. */
 class NotOurs extends Error {}
 
+/** The numbers of a packed reply: little-endian doubles. */
+function unpacked(bytes: Uint8Array): readonly number[] {
+  if (bytes.byteLength % 8 !== 0) throw new NotOurs(`the reply has ${bytes.byteLength} bytes, which are no numbers`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Array.from({ length: bytes.byteLength / 8 }, (_, i) => view.getFloat64(8 * i, true));
+}
+
 /** Reads a flat reply from left to right. */
 class Reader {
   readonly #reply: readonly unknown[];
@@ -67,13 +74,14 @@ class Reader {
 }
 
 /**
- * One outcome for each of `steps`, from what EVALSHA answered to their call. Never throws: a reply that cannot be read (null among
+ * One outcome for each of `steps`, from what EVALSHA answered to their call: a list, or bytes when a packed reply was asked for. Never throws: a reply that cannot be read (null among
  * them) is the fault `unknown-outcome` for every step, because nobody knows what ran.
  */
 export function decodeReply(reply: unknown, steps: readonly Step[]): readonly Outcome[] {
   try {
-    if (!Array.isArray(reply)) throw new NotOurs(`the reply is ${reply === null ? 'null' : `a ${typeof reply}`}`);
-    const reader = new Reader(reply);
+    const items = reply instanceof Uint8Array ? unpacked(reply) : reply;
+    if (!Array.isArray(items)) throw new NotOurs(`the reply is ${reply === null ? 'null' : `a ${typeof reply}`}`);
+    const reader = new Reader(items);
     const now = reader.next();
     const outcomes = steps.map((step) => outcomeOf(reader, step, now));
     reader.end();
@@ -152,7 +160,7 @@ function stateAnswer(reader: Reader, word: number, rule: FixedWindowRule | Token
   }
   let mark: Mark | undefined;
   if ((bits & CHARGED) !== 0) {
-    const position = isWindow ? 0 : reader.next();
+    const position = reader.next();
     mark = { id: reader.next(), at: evaluatedAt(state, now), position };
   }
   return { kind: 'state', admits: (bits & ADMITS) !== 0, state, mark };

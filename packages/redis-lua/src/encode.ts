@@ -1,10 +1,11 @@
 /**
- * Steps as one call of the Lua program. Keys and arguments are text that survives UTF-8 and JSON, so any transport will do. Of the three
- * ways through the program (lua/1-alone.lua, 2-plain.lua, 3-call.lua) a call takes the shortest that can answer it.
+ * Steps as one call of the Lua program. Keys and arguments are text that survives UTF-8 and JSON, so any transport will do. Of the four
+ * ways through the program (lua/0-alone.lua, 1-few.lua, 2-plain.lua, 3-call.lua) a call takes the shortest that can answer it.
  */
 import type { Step } from '@limiter/core';
 import { aloneArgs, loneCharge } from './encode/alone.js';
 import { encodeCallJson } from './encode/call.js';
+import { encodeFew } from './encode/few.js';
 import { encodePlain, isPlain } from './encode/plain.js';
 import { keyOf } from './keys.js';
 
@@ -17,6 +18,11 @@ export interface EncodeOptions {
   readonly seed: number;
   /** By the server's clock (TIME), whole ms: a call that begins later reads nothing and answers the error `LIMITERLATE <its time>`. */
   readonly deadline?: number | undefined;
+  /**
+   * The answer shall be one string of bytes, which costs the server and the client less than a list of numbers, and which the client must
+   * hand over as a Buffer or Uint8Array. Left out, it is a list, for transports that carry text only.
+   */
+  readonly packedReply?: boolean | undefined;
 }
 
 export interface EncodedCall {
@@ -35,20 +41,24 @@ const NO_DEADLINE = `${Number.MAX_SAFE_INTEGER}`;
  * const outcomes = decodeReply(reply, steps);
  */
 export function encodeCall(steps: readonly Step[], options: EncodeOptions): EncodedCall {
-  const { prefix } = options;
+  const { prefix, now, packedReply = false } = options;
   const lone = loneCharge(steps);
   if (lone !== undefined) {
-    const [kind, ...numbers] = aloneArgs(lone);
+    const [kind, ...numbers] = aloneArgs(lone, packedReply);
     return { keys: [keyOf(lone.ledger, prefix)], args: argsOf(kind, numbers, options) };
   }
+  const few = packedReply && now === undefined ? encodeFew(steps, prefix) : undefined;
+  if (few !== undefined) return { keys: few.keys, args: argsOf('t', [few.json], options) };
   const plain = steps.every(isPlain);
   const { keys, json } = plain ? encodePlain(steps, prefix) : encodeCallJson(steps, prefix);
   return { keys, args: argsOf(plain ? 'p' : 'g', [json], options) };
 }
 
 /** Kind, seed, deadline, numbers. On the caller's clock a capital letter, and `now` as the eighth. */
-function argsOf(kind: string, numbers: readonly string[], { seed, now, deadline }: EncodeOptions): readonly string[] {
+function argsOf(kind: string, numbers: readonly string[], options: EncodeOptions): readonly string[] {
+  const { seed, now, deadline, packedReply } = options;
+  const letter = now === undefined ? kind : kind.toUpperCase();
   const end = deadline === undefined ? NO_DEADLINE : `${deadline}`;
-  if (now === undefined) return [kind, `${seed}`, end, ...numbers];
-  return [kind.toUpperCase(), `${seed}`, end, ...numbers, ...Array<string>(4 - numbers.length).fill('0'), `${now}`];
+  const args = [packedReply ? letter : `${letter}a`, `${seed}`, end, ...numbers];
+  return now === undefined ? args : [...args, ...Array<string>(4 - numbers.length).fill('0'), `${now}`];
 }

@@ -22,6 +22,14 @@ const refund: Step = {
 };
 const reset: Step = { op: 'reset', ledgers: [ledger] };
 
+/** As the program packs a reply, somewhere in a larger buffer, as clients hand it over. */
+function packed(...numbers: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(3 + 8 * numbers.length);
+  const view = new DataView(bytes.buffer);
+  for (const [i, number] of numbers.entries()) view.setFloat64(3 + 8 * i, number, true);
+  return bytes.subarray(3);
+}
+
 describe('a reply that is not ours', () => {
   it.each([
     ['null', null],
@@ -36,6 +44,12 @@ describe('a reply that is not ours', () => {
     ['text that is no number', [1_700_000_000_000, 'nine']],
     ['a number that was rounded on its way', [1_700_000_000_000, 2 ** 53]],
     ['lists in the list', [1_700_000_000_000, [9]]],
+    ['no bytes', packed()],
+    ['bytes that are no numbers', new Uint8Array(12)],
+    ['a packed number too many', packed(1_700_000_000_000, 9, 1, 5, 5)],
+    ['a packed number too few', packed(1_700_000_000_000, 9, 1)],
+    ['a packed fraction', packed(1_700_000_000_000, 9, 0.5, 5)],
+    ['a packed NaN', packed(1_700_000_000_000, Number.NaN, 1, 5)],
   ])('is a fault and never an admission: %s', (_, reply) => {
     expect(decodeReply(reply, [consume])).toMatchObject([{ ok: false, fault: 'unknown-outcome' }]);
   });
@@ -63,6 +77,13 @@ it('reads numbers that arrive as text, as some clients and transports hand them 
   expect(numbers).toMatchObject([
     { ok: true, allowed: true, verdicts: [{ admits: true, charged: true, remaining: 9 }] },
   ]);
+});
+
+it('reads a packed reply as the list of its numbers', () => {
+  const numbers = [1_700_000_000_000, 9, Number.MAX_SAFE_INTEGER, 5, -2, 1];
+  const steps = [consume, consume];
+  expect(decodeReply(packed(...numbers), steps)).toEqual(decodeReply(numbers, steps));
+  expect(decodeReply(packed(...numbers), steps)).toMatchObject([{ ok: true, allowed: true }, { ok: false }]);
 });
 
 it('names the ledger whose key holds something else, and keeps the other steps', () => {

@@ -1,4 +1,4 @@
-/** One window or bucket, alone in its call: the arguments of lua/1-alone.lua. */
+/** One window or bucket, alone in its call: the arguments of lua/0-alone.lua. */
 import type { AskStep, Charge, Step } from '@limiter/core';
 import { numbersOf } from './charge-numbers.js';
 
@@ -10,11 +10,13 @@ export function loneCharge(steps: readonly Step[]): Charge | undefined {
   return charge.rule.algorithm === 'sliding-window-log' || charge.cost === 0 ? undefined : charge;
 }
 
-/** Kind, then its numbers. */
-export function aloneArgs(charge: Charge): readonly [kind: string, ...numbers: string[]] {
+/** Kind, then its numbers. The shortest kinds answer packed only. */
+export function aloneArgs(charge: Charge, packed: boolean): readonly [kind: string, ...numbers: string[]] {
   const { rate, most, second, cost } = numbersOf(charge);
   if (charge.rule.algorithm === 'token-bucket') {
-    return cost === 1 ? ['b', `${rate}`, `${most}`, `${second}`] : ['c', `${rate}`, `${most}`, `${second}`, `${cost}`];
+    const numbers = [`${rate}`, `${most}`, `${second}`] as const;
+    return packed && cost === 1 ? ['b', ...numbers] : ['c', ...numbers, `${cost}`];
   }
-  return cost === 1 && second === 0 ? ['w', `${rate}`, `${most}`] : ['x', `${rate}`, `${most}`, `${cost}`, `${second}`];
+  const isShort = packed && cost === 1 && second === 0;
+  return isShort ? ['w', `${rate}`, `${most}`] : ['x', `${rate}`, `${most}`, `${cost}`, `${second}`];
 }

@@ -27,7 +27,8 @@ export function encodePlain(steps: readonly AskStep[], prefix: string): { keys: 
   return { keys: keys.all, json };
 }
 
-function templateOf({ op, charges }: AskStep): string {
+/** What a step asks, without its keys: steps that ask the same of different keys have the same. */
+export function templateOf({ op, charges }: AskStep): string {
   let head = (op === 'consume' ? 1 : 0) + 4 * charges.length;
   let everyCostIsOne = true;
   for (const { cost } of charges) if (cost !== 1) everyCostIsOne = false;

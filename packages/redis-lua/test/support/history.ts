@@ -40,6 +40,7 @@ export interface HistoryOptions {
     readonly clock: () => number;
     readonly prefix: string;
     readonly mode: ClockMode;
+    readonly packedReply: boolean;
   }) => Store;
   /** A fresh one for every history. */
   readonly prefix: string;
@@ -62,6 +63,8 @@ class History {
   readonly #seed: number;
   readonly #receipts: Receipt[] = [];
   readonly #slot: string | undefined;
+  /** Only what the straight ways through the program take: steps of up to three enforced windows and buckets, mostly of cost 1. */
+  readonly #common: boolean;
   #rules: Rule[];
   #shadow: boolean[];
   #now: number;
@@ -72,11 +75,13 @@ class History {
     this.#seed = seed;
     this.#random = new Random(seed);
     this.#scale = this.#random.of(SCALES);
+    this.#common = this.#random.chance(3);
     const clock = (): number => this.#now;
-    this.#store = storeOf({ clock, prefix, mode: seed % 2 === 0 ? 'caller' : 'told' });
-    const limits = this.#random.of([1, 1, 2, 3, 3, 4, 5]);
-    this.#rules = Array.from({ length: limits }, () => randomRule(this.#random, this.#scale));
-    this.#shadow = this.#rules.map(() => this.#random.chance(4));
+    const mode = seed % 2 === 0 ? 'caller' : 'told';
+    this.#store = storeOf({ clock, prefix, mode, packedReply: !this.#random.chance(4) });
+    const limits = this.#random.of(this.#common ? [1, 2, 2, 3, 3] : [1, 1, 2, 3, 3, 4, 5]);
+    this.#rules = Array.from({ length: limits }, () => this.#rule());
+    this.#shadow = this.#shadows();
     this.#slot = this.#random.chance(3) ? 'together' : undefined;
     this.#now = this.#random.of([1_700_000_000_000, 0, 2 ** 52 - 2 ** 43]) + this.#random.from(0, 10_000_000);
   }
@@ -85,7 +90,7 @@ class History {
     const random = this.#random;
     if (random.chance(2)) this.#passTime();
     if (random.chance(8)) this.#rules = this.#rules.map((rule) => changedRule(random, rule, this.#scale));
-    if (random.chance(30)) this.#shadow = this.#rules.map(() => random.chance(4));
+    if (random.chance(30)) this.#shadow = this.#shadows();
     const steps = Array.from({ length: random.of([1, 1, 1, 2, 5, 12]) }, () => this.#step());
     const outcomes = await this.#store.run(steps.map(({ ours }) => ours));
     for (const [i, { ours, models }] of steps.entries()) {
@@ -94,6 +99,19 @@ class History {
       this.#compare(`call ${number}, step ${i}`, ours, outcome, expected);
       this.#remember(models, outcome, expected);
     }
+  }
+
+  #rule(): Rule {
+    for (;;) {
+      const rule = randomRule(this.#random, this.#scale);
+      const isStraight =
+        rule.algorithm === 'token-bucket' || (rule.algorithm === 'fixed-window' && rule.align === 'clock');
+      if (isStraight || !this.#common) return rule;
+    }
+  }
+
+  #shadows(): boolean[] {
+    return this.#rules.map(() => !this.#common && this.#random.chance(4));
   }
 
   #passTime(): void {
@@ -142,6 +160,7 @@ class History {
 
   #cost(limit: number, remaining: number): number {
     const random = this.#random;
+    if (this.#common && !random.chance(40)) return 1;
     const cost = random.of([1, 1, 1, random.from(0, 5), remaining + random.from(-1, 1), limit + random.from(-2, 1)]);
     return Math.min(Math.max(0, this.#scale === 'large' && random.chance(3) ? random.from(0, limit) : cost), MAX);
   }

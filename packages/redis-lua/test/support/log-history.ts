@@ -16,7 +16,12 @@ export async function playLogHistory({ storeOf, prefix, calls, seed }: HistoryOp
   let limit = large ? random.of([MAX, 2 ** 52]) : random.of([200, 3_000, 1_000_000]);
   const rule = (): Rule => ({ algorithm: 'sliding-window-log', limit, windowMs });
   let now = 1_700_000_000_000 + random.from(0, windowMs);
-  const store = storeOf({ clock: () => now, prefix, mode: random.of(['caller', 'told']) });
+  const store = storeOf({
+    clock: () => now,
+    prefix,
+    mode: random.of(['caller', 'told']),
+    packedReply: !random.chance(4),
+  });
   const ledger = { name: 'limiter/log', grid: `l${windowMs}`, values: ['x'] };
   const refundsOneIn = random.of([2, 4, 40]);
   const span = random.of([10, 40, 200]);

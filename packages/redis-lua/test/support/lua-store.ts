@@ -14,28 +14,33 @@ export interface LuaStoreOptions {
   readonly clock?: () => number;
   readonly seed?: () => number;
   readonly deadline?: () => number;
+  /** As bytes, which is the default here, or as a list. */
+  readonly packedReply?: boolean;
   /** Another program than ours: what a test breaks on purpose. */
   readonly source?: string;
 }
 
 const loaded = new WeakMap<Redis, Map<string, string>>();
 
-/** EVALSHA of a source that is loaded on first use. */
+/** EVALSHA of a source that is loaded on first use. Bytes arrive as a Buffer, a list of numbers as it is. */
 async function evaluate(
   redis: Redis,
   source: string,
   keys: readonly string[],
   args: readonly string[],
+  packed: boolean,
 ): Promise<unknown> {
   const shas = loaded.get(redis) ?? new Map<string, string>();
   loaded.set(redis, shas);
   const sha = shas.get(source) ?? createHash('sha1').update(source).digest('hex');
   shas.set(source, sha);
   try {
+    if (packed) return await redis.callBuffer('EVALSHA', [sha, `${keys.length}`, ...keys, ...args]);
     return await redis.evalsha(sha, keys.length, ...keys, ...args);
   } catch (error) {
     if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-    return await redis.eval(source, keys.length, ...keys, ...args);
+    await redis.script('LOAD', source);
+    return await evaluate(redis, source, keys, args, packed);
   }
 }
 
@@ -44,6 +49,7 @@ const toldTime = (source: string): string => source.replace("call('TIME')", '{AR
 
 export async function callLua(redis: Redis, steps: readonly Step[], options: LuaStoreOptions = {}): Promise<unknown> {
   const { prefix = 'limiter', mode = 'server', clock = Date.now, source = script, deadline } = options;
+  const { packedReply = true } = options;
   const seed = (options.seed ?? (() => randomInt(2 ** 48 - 1)))();
   const now = clock();
   const { keys, args } = encodeCall(steps, {
@@ -51,10 +57,11 @@ export async function callLua(redis: Redis, steps: readonly Step[], options: Lua
     seed,
     now: mode === 'caller' ? now : undefined,
     deadline: deadline?.(),
+    packedReply,
   });
-  if (mode !== 'told') return await evaluate(redis, source, keys, args);
+  if (mode !== 'told') return await evaluate(redis, source, keys, args, packedReply);
   const time = [`${Math.floor(now / 1_000)}`, `${(now % 1_000) * 1_000 + 999}`];
-  return await evaluate(redis, toldTime(source), keys, [...args, ...time]);
+  return await evaluate(redis, toldTime(source), keys, [...args, ...time], packedReply);
 }
 
 export function luaStore(redis: Redis, options: LuaStoreOptions = {}): Store {
