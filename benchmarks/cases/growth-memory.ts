@@ -5,7 +5,7 @@ import { emit } from '../harness/emit.js';
 import { type Contender, race } from '../harness/race.js';
 import type { Entry, Result } from '../harness/result.js';
 import { part, quick } from '../harness/settings.js';
-import { FIRST, firstAfterSilence, log, QUESTIONS } from './memory-log.js';
+import { FIRST, firstAfterSilence, log, QUESTIONS, SILENT_LOGS } from './memory-log.js';
 
 const ample = tokenBucket({ capacity: 1_000_000_000, refill: '10/1s' });
 
@@ -83,7 +83,11 @@ if (part === 'limits') {
 }
 if (part === 'log') {
   const sizes = quick ? [10, 1_000] : [10, 1_000, 100_000];
-  const about = { id: 'growth log memory', title: 'Growth: live entries of a sliding log, in memory' };
+  const about = {
+    id: 'growth log memory',
+    title: 'Growth: live entries of a sliding log, in memory',
+    note: `The first charge after silence is that of ${SILENT_LOGS} logs in turn, which fall silent together.`,
+  };
   const all: Entry[] = [];
   for (const question of QUESTIONS) {
     const result = await race(
