@@ -1,20 +1,28 @@
 /**
- * Denial memory: a call that was just denied is denied again without asking the store, until its retry time. Opt in: it saves
- * round trips under attack, and in exchange a denial may be seen up to `staleMs` after somebody elsewhere gave budget back.
+ * Denial memory: a call that was just denied is denied again without asking the store, as long as the store's answer would be
+ * the same but for the time that has passed. Opt in: it saves round trips under attack, and in exchange what somebody else
+ * did to a ledger (gave budget back, charged it, set the clock) may be seen up to `staleMs` late.
  *
  * ```
  * sent        answered: denied, retry after 800 ms          800 ms after the sending: the store is asked again
  * |-----------|......... the same question is answered here .........|-------
  * ```
  *
- * The wait counts from the sending, which is not later than the store's own `now`, so nobody is held a millisecond longer
- * than the store said. Nothing that was admitted is remembered, and a peek always asks the store.
+ * The invariant: while nobody else changes its ledgers, a denial from here is the store's own, number by number. It is believed
+ * until the first of its waits has passed, since no number of a verdict changes before; and not any more once a step that
+ * went through here, and was answered after the denial's sending, may have changed one of its ledgers.
+ *
+ * The end counts from the sending, which is not later than the store's own `now`, so nobody is held a millisecond longer
+ * than the store said. The waits count from the arrival, so nobody is told to come back too early. Nothing that was
+ * admitted is remembered, and a peek always asks the store.
  */
+import { DenialTable, type Denied } from './denial-table.js';
 import { type Decorated, decorate } from './failure/decorate.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './failure/options.js';
 import { monotonicNow } from './failure/time.js';
+import { LedgerChanges } from './ledger-changes.js';
 import { ruleLimit } from './rule.js';
-import type { AskOutcome, AskStep, DeadlineSignal, Outcome, Step, Store, Verdict } from './store.js';
+import type { AskOutcome, AskStep, Charge, DeadlineSignal, Outcome, Step, Store, Verdict } from './store.js';
 
 export interface DenialMemoryOptions {
   /** How many denials are remembered, 1 .. 10,000,000; the oldest leave first. Default 10,000. */
@@ -23,7 +31,7 @@ export interface DenialMemoryOptions {
   readonly staleMs?: number;
   /** Ledger names (`limiter/limit`, or a shared ledger's) whose denials the store must always see. */
   readonly except?: readonly string[];
-  /** A clock in ms that never steps back; default `performance.now`. */
+  /** A clock in ms; default `performance.now`. With a store on a caller's clock, that clock: then its steps back are seen at once. */
   readonly now?: () => number;
 }
 
@@ -32,14 +40,8 @@ export interface DenialMemory {
   denials(): { readonly answered: number; readonly remembered: number };
 }
 
-interface Denial {
-  readonly sentAt: number;
-  readonly until: number;
-  readonly outcome: AskOutcome;
-  /** The outcome as it is after so many ms, for those who ask in the same one. */
-  elapsedMs: number;
-  aged: AskOutcome;
-}
+/** Changes are told apart for this many ledgers at most. */
+const MOST_PLACES = 65_536;
 
 /**
  * @throws LimiterError ERR_LIMITER_NUMBER for a bad option
@@ -55,101 +57,130 @@ export function withDenialMemory<S extends Store>(
   const staleMs = wholeNumber('staleMs', options.staleMs ?? 1_000, 1, LONGEST_TIMER_MS);
   const except = new Set(options.except);
   const now = options.now ?? monotonicNow;
-  const denials = new Map<string, Denial>();
+  const table = new DenialTable(max);
+  const changes = new LedgerChanges(Math.min(max, MOST_PLACES));
   let answered = 0;
-  /** How often budget came back. A denial that was asked for before it did, and arrives after it, is not believed. */
-  let returns = 0;
+  /** The latest time of a denial, by the store. */
+  let latest = Number.NEGATIVE_INFINITY;
 
   function recall(step: Step): AskOutcome | undefined {
-    if (step.op !== 'consume' || denials.size === 0) return undefined;
-    const key = keyOf(step);
-    const denial = denials.get(key);
-    if (denial === undefined) return undefined;
+    if (table.size === 0 || step.op !== 'consume') return undefined;
+    const denied = table.find(step.charges);
+    if (denied === undefined) return undefined;
     const at = now();
-    if (at < denial.until) {
-      answered += 1;
-      const elapsedMs = Math.floor(at - denial.sentAt);
-      if (elapsedMs !== denial.elapsedMs) {
-        denial.elapsedMs = elapsedMs;
-        denial.aged = aged(denial.outcome, elapsedMs);
-      }
-      return denial.aged;
+    if (!isBelieved(denied, at)) {
+      table.remove(denied);
+      return undefined;
     }
-    denials.delete(key);
-    return undefined;
+    answered += 1;
+    const elapsedMs = Math.floor(at - denied.arrivedAt);
+    if (elapsedMs !== denied.elapsedMs) {
+      denied.elapsedMs = elapsedMs;
+      denied.aged = agedBy(denied.outcome, elapsedMs);
+    }
+    return denied.aged;
   }
 
-  function learn(step: Step, outcome: Outcome | undefined, sentAt: number, returnsBefore: number): void {
-    if (outcome?.ok !== true) return;
-    if (outcome.op === 'reset' || (outcome.op === 'adjust' && outcome.adjusted.some((part) => part.givenBack > 0))) {
-      // Budget came back through here: what was denied may fit now.
-      denials.clear();
-      returns += 1;
-      return;
-    }
-    if (returns !== returnsBefore) return;
-    if (step.op !== 'consume' || outcome.op !== 'consume' || outcome.allowed || outcome.by !== undefined) return;
-    if (step.charges.some((charge) => except.has(charge.ledger.name))) return;
-    const until = sentAt + Math.min(staleMs, waitOf(step, outcome));
-    denials.set(keyOf(step), { sentAt, until, outcome, elapsedMs: -1, aged: outcome });
-    if (denials.size > max) for (const oldest of denials.keys()) return void denials.delete(oldest);
+  function isBelieved({ arrivedAt, until, places, asOf }: Denied, at: number): boolean {
+    // A clock that was set back says nothing of how long ago this was.
+    if (at >= until || at < arrivedAt) return false;
+    for (let i = 0; i < places.length; i += 1) if (changes.since(places[i] as number, asOf)) return false;
+    return true;
+  }
+
+  function learn(step: Step, outcome: Outcome | undefined, sentAt: number, changesBefore: number): void {
+    if (step.op === 'consume' && outcome?.ok === true && outcome.op === 'consume' && !outcome.allowed)
+      remember(step, outcome, sentAt, changesBefore);
+    else noteChanges(step, outcome);
+  }
+
+  function remember(step: AskStep, outcome: AskOutcome, sentAt: number, changesBefore: number): void {
+    const places = step.charges.map(({ ledger }) => changes.placeOf(ledger));
+    const isOutdated = places.some((place) => changes.since(place, changesBefore));
+    // After its clock was set back, the store has moved these ledgers, which it does for a denial too.
+    if (outcome.now < latest) noteChanges(step, outcome);
+    else latest = outcome.now;
+    if (isOutdated || outcome.by !== undefined || step.charges.some(({ ledger }) => except.has(ledger.name))) return;
+    const arrivedAt = now();
+    const until = sentAt + Math.min(staleMs, sameForMs(step.charges, outcome.verdicts));
+    if (arrivedAt >= until) return;
+    const aged = agedBy(outcome, 0);
+    const asOf = changes.count;
+    table.add(step.charges, { outcome: aged, arrivedAt, until, asOf, places, elapsedMs: 0, aged }, arrivedAt);
+  }
+
+  /** What a step that was answered may have changed; an unknown outcome, or none, may have changed everything that it names. */
+  function noteChanges(step: Step, outcome: Outcome | undefined): void {
+    if (outcome?.ok === false && outcome.fault !== 'unknown-outcome') return;
+    if (step.op === 'reset') for (const ledger of step.ledgers) changes.add(ledger);
+    else if (step.op === 'adjust') for (const { ledger } of step.adjustments) changes.add(ledger);
+    else if (step.op === 'consume') for (const { ledger, cost } of step.charges) if (cost > 0) changes.add(ledger);
   }
 
   async function ask(steps: readonly Step[], signal: DeadlineSignal | undefined): Promise<readonly Outcome[]> {
-    // Behind a step that may give budget back nothing is known until the store has answered.
-    const first = steps.findIndex(({ op }) => op === 'adjust' || op === 'reset');
-    const recalled = steps.map((step, index) => (first >= 0 && index > first ? undefined : recall(step)));
-    const asked = steps.filter((_, index) => recalled[index] === undefined);
     const sentAt = now();
-    const returnsBefore = returns;
-    const outcomes = asked.length === 0 ? [] : await store.run(asked, signal);
-    asked.forEach((step, index) => void learn(step, outcomes[index], sentAt, returnsBefore));
-    let next = 0;
-    return recalled.map((outcome) => outcome ?? (outcomes[next++] as Outcome));
+    const changesBefore = changes.count;
+    try {
+      const outcomes = await store.run(steps, signal);
+      for (let i = 0; i < steps.length; i += 1) learn(steps[i] as Step, outcomes[i], sentAt, changesBefore);
+      return outcomes;
+    } catch (error) {
+      for (const step of steps) noteChanges(step, undefined);
+      throw error;
+    }
   }
 
-  const decorated = decorate(
-    store,
-    (steps, signal) => {
-      const only = steps.length === 1 ? recall(steps[0] as Step) : undefined;
-      return only === undefined ? ask(steps, signal) : Promise.resolve([only]);
-    },
-    (inner) => (step) => {
-      const recalled = recall(step);
-      if (recalled !== undefined) return recalled;
-      const sentAt = now();
-      const outcome = inner(step);
-      learn(step, outcome, sentAt, returns);
+  /** A run is answered here up to the first step that the store must see: what comes behind it may depend on it. */
+  function run(steps: readonly Step[], signal?: DeadlineSignal): Promise<readonly Outcome[]> {
+    const known: Outcome[] = [];
+    for (const step of steps) {
+      const outcome = recall(step);
+      if (outcome === undefined) break;
+      known.push(outcome);
+    }
+    if (known.length === 0) return ask(steps, signal);
+    if (known.length === steps.length) return Promise.resolve(known);
+    return ask(steps.slice(known.length), signal).then((outcomes) => [...known, ...outcomes]);
+  }
+
+  const decorated = decorate(store, run, (inner) => (step) => {
+    const recalled = recall(step);
+    if (recalled !== undefined) return recalled;
+    const sentAt = now();
+    const changesBefore = changes.count;
+    let outcome: Outcome | undefined;
+    try {
+      outcome = inner(step);
       return outcome;
-    },
-  );
-  return Object.assign(decorated, { recall, denials: () => ({ answered, remembered: denials.size }) });
-}
-
-/** Everything that the verdict depends on, besides what is stored; lengths keep values apart. */
-function keyOf(step: AskStep): string {
-  let key = '';
-  for (const { ledger, rule, cost, holdBack, enforce } of step.charges) {
-    const refill = rule.algorithm === 'token-bucket' ? rule.refillTokens : 0;
-    key += `${ledger.name}|${ledger.grid}|${cost}|${holdBack}|${ruleLimit(rule)}|${refill}|${enforce ? 1 : 0}|${ledger.slot?.length ?? -1}:${ledger.slot ?? ''}`;
-    for (const value of ledger.values) key += `|${value.length}:${value}`;
-    key += '\n';
-  }
-  return key;
-}
-
-/** The longest wait of the enforced limits: what the caller was told. */
-function waitOf(step: AskStep, outcome: AskOutcome): number {
-  let longest = 0;
-  outcome.verdicts.forEach((verdict, index) => {
-    if (step.charges[index]?.enforce === true) longest = Math.max(longest, verdict.retryAfterMs);
+    } finally {
+      learn(step, outcome, sentAt, changesBefore);
+    }
   });
-  return longest;
+  return Object.assign(decorated, { recall, denials: () => ({ answered, remembered: table.size }) });
 }
 
-/** The remembered denial `elapsedMs` later: its waits are that much shorter. `remaining` is what it was, so never too much. */
-function aged(outcome: AskOutcome, elapsedMs: number): AskOutcome {
-  const shorter = (waitMs: number): number => (waitMs === 0 ? 0 : Math.max(1, waitMs - elapsedMs));
+/**
+ * For how long these verdicts stay as they are but for their waits, which get shorter: until the first of them has passed. One
+ * change is in no wait: a limit that refuses by more than what it holds back comes to refuse by that alone.
+ */
+function sameForMs(charges: readonly Charge[], verdicts: readonly Verdict[]): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < verdicts.length; i += 1) {
+    const { rule, cost, holdBack } = charges[i] as Charge;
+    const { admits, heldBack, retryAfterMs, resetAfterMs, moreAfterMs } = verdicts[i] as Verdict;
+    if (retryAfterMs > 0) first = Math.min(first, retryAfterMs);
+    if (resetAfterMs > 0) first = Math.min(first, resetAfterMs);
+    if (moreAfterMs > 0) first = Math.min(first, moreAfterMs);
+    const becomesHeldBack = !admits && !heldBack && holdBack > 0 && cost <= ruleLimit(rule);
+    // What a fixed window has used is used to its end.
+    if (becomesHeldBack && rule.algorithm !== 'fixed-window') return 0;
+  }
+  return first;
+}
+
+/** The denial `elapsedMs` later. It is made anew, so that what a caller does to an answer concerns that answer only. */
+function agedBy(outcome: AskOutcome, elapsedMs: number): AskOutcome {
+  const shorter = (waitMs: number): number => (waitMs === 0 ? 0 : waitMs - elapsedMs);
   const verdicts = outcome.verdicts.map(
     (verdict): Verdict => ({
       ...verdict,
