@@ -2,7 +2,7 @@
 import type { Answerer } from './answer.js';
 import { parseDuration } from './duration.js';
 import { LimiterError, shown } from './errors.js';
-import { protect } from './failure/protect.js';
+import { type Consulted, protect } from './failure/protect.js';
 import type { Limit } from './limit.js';
 import { checkMode, checkOptions } from './limit-checks.js';
 import type { Fallback, LimiterOptions } from './limiter-types.js';
@@ -34,7 +34,7 @@ const WORDS: readonly unknown[] = ['allow', 'deny', 'throw', 'fallback'];
 export function configure(options: AnyOptions): {
   readonly asker: Asker;
   readonly answerer: Answerer;
-  readonly store: Store;
+  readonly store: Store & Consulted;
 } {
   checkOptions(options, OPTIONS, 'createLimiter');
   const {

@@ -60,10 +60,13 @@ export function createLimiter<S extends Store, const L extends Record<string, Li
 
 function makeLimiter(options: AnyOptions): SyncLimiter {
   const { asker, answerer, store } = configure(options);
+  const { consult } = store;
   const limitNames = asker.plan.limits.map((limit) => limit.name);
   // A store that cannot fail answers at once; every other is asked through `run`, where deadlines and batches live.
   const atOnce = store.runSync !== undefined && store.traits.fails === 'never';
-  const kept = atOnce ? template(asker) : undefined;
+  // What a store knows by heart costs it nothing, so the limiter asks for that first.
+  const recall = options.store.recall?.bind(options.store);
+  const kept = atOnce || recall !== undefined ? template(asker) : undefined;
   let closed = false;
   /** The kept question is in use: a getter or an eviction listener that asks again gets one of its own. */
   let busy = false;
@@ -115,7 +118,7 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
       : decide(answerer, asked, runSync(asked.step));
   }
   function consumeSync(subject: unknown, call: CallOptions | undefined): Decision {
-    if (kept === undefined || busy || closed) return askSync('consume', subject, call, false);
+    if (kept === undefined || !atOnce || busy || closed) return askSync('consume', subject, call, false);
     busy = true;
     try {
       const asked = kept.fill(subject, call);
@@ -124,6 +127,18 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
       busy = false;
     }
     return askSync('consume', subject, call, false);
+  }
+  /** The decision that the store knows by heart, if it does. */
+  function recalled(subject: unknown, call: CallOptions | undefined): Decision | undefined {
+    if (kept === undefined || recall === undefined || busy || closed) return undefined;
+    busy = true;
+    try {
+      const asked = kept.fill(subject, call);
+      const known = asked === undefined ? undefined : recall(asked.step);
+      return known === undefined ? undefined : decide(answerer, asked as Question, known);
+    } finally {
+      busy = false;
+    }
   }
   /** Not an async function: every call would pay for the promises that one makes. A mistake is a rejection all the same. */
   function askAsync(
@@ -136,11 +151,16 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
       if (atOnce) {
         return Promise.resolve(op === 'consume' ? consumeSync(subject, call) : askSync(op, subject, call, inspect));
       }
+      const remembered = op === 'consume' ? recalled(subject, call) : undefined;
+      if (remembered !== undefined) return Promise.resolve(remembered);
       const asked = question(op, subject, call, inspect);
       if (asked.step.charges.length === 0) return Promise.resolve(decideUnasked(answerer, asked));
-      const known = options.store.recall?.(asked.step);
+      const known = recall?.(asked.step);
       if (known !== undefined) return Promise.resolve(decide(answerer, asked, known));
-      return store.run([asked.step]).then((outcomes) => decide(answerer, asked, only(outcomes)));
+      if (consult === undefined) return run(asked.step).then((outcome) => decide(answerer, asked, outcome));
+      return new Promise((resolve, reject) => {
+        consult(asked.step, (outcome) => resolve(decide(answerer, asked, outcome)), reject);
+      });
     } catch (error) {
       return Promise.reject(error);
     }

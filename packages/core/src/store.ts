@@ -221,7 +221,7 @@ export interface Store {
   askSync?(step: AskStep): Outcome;
   /**
    * An answer that needs no asking (denial memory), or undefined. A limiter asks for it before anything else, so that it costs no
-   * deadline. `run` and `runSync` give the same answer.
+   * deadline. `run` and `runSync` give the same answer. It holds on to none of the step.
    */
   recall?(step: Step): Outcome | undefined;
   /** Ends what the store itself opened (connections, files), nothing else. */
