@@ -73,37 +73,45 @@ export function evaluate(
   const { charges, op } = step;
   const count = charges.length;
   if (count === 1) return evaluateOne(step, charges[0] as Charge, states[0], now, newId, into);
+  while (SEEN.length < count) SEEN.push(newSeen());
   let allowed = true;
   for (let i = 0; i < count; i += 1) {
     const charge = charges[i] as Charge;
-    const seen = seenAt(i);
+    const seen = SEEN[i] as Seen;
     const view = viewOf(charge.rule, states[i], now, seen);
     const fits = admits(charge, view);
     seen.view = view;
     seen.fits = fits;
     if (!fits && charge.enforce) allowed = false;
   }
-  const { outcome, changes, kept } = into ?? newEvaluation();
+  const evaluation = into ?? newEvaluation();
+  const { outcome, changes, kept } = evaluation;
   const { verdicts } = outcome;
-  if (verdicts.length !== count) {
-    verdicts.length = 0;
-    changes.length = 0;
-  }
+  setLength(verdicts, changes, count);
+  if (into !== undefined) while (kept.length < count) kept.push(newKept());
   for (let i = 0; i < count; i += 1) {
     const charge = charges[i] as Charge;
-    const seen = seenAt(i);
-    const keep = into === undefined ? undefined : keptAt(kept, i);
-    const pays = seen.fits && allowed;
-    const change = op === 'consume' && charge.cost > 0 ? changeOf(charge, seen.view, pays, newId, keep) : undefined;
+    const { view, fits, bucket, log } = SEEN[i] as Seen;
+    const keep = kept[i];
+    const pays = fits && allowed;
+    const change = op === 'consume' && charge.cost > 0 ? changeOf(charge, view, pays, newId, keep) : undefined;
     changes[i] = change;
-    verdicts[i] = verdictOf(charge, seen.view, seen.fits, pays ? change : undefined, keep);
-    seen.bucket.state = undefined;
-    seen.log.log = undefined;
+    verdicts[i] = verdictOf(charge, view, fits, pays ? change : undefined, keep);
+    bucket.state = undefined;
+    log.log = undefined;
   }
   outcome.op = op;
   outcome.now = now;
   outcome.allowed = allowed;
-  return into ?? { outcome, changes };
+  return evaluation;
+}
+
+/** Makes both lists as long as they have to be; what they hold is written over. */
+function setLength(verdicts: Verdict[], changes: (Change | undefined)[], count: number): void {
+  if (verdicts.length > count) {
+    verdicts.length = count;
+    changes.length = count;
+  }
 }
 
 /** The commonest step, without lists to walk. */
@@ -118,16 +126,16 @@ function evaluateOne(
   const { op } = step;
   const view = viewOf(charge.rule, state, now, ALONE);
   const fits = admits(charge, view);
-  const keep = into === undefined ? undefined : keptAt(into.kept, 0);
+  if (into?.kept.length === 0) into.kept.push(newKept());
+  const keep = into?.kept[0];
   const change = op === 'consume' && charge.cost > 0 ? changeOf(charge, view, fits, newId, keep) : undefined;
   const verdict = verdictOf(charge, view, fits, fits ? change : undefined, keep);
+  ALONE.bucket.state = undefined;
+  ALONE.log.log = undefined;
   const allowed = fits || !charge.enforce;
   if (into === undefined) return { outcome: { ok: true, op, now, allowed, verdicts: [verdict] }, changes: [change] };
   const { outcome, changes } = into;
-  if (changes.length !== 1) {
-    changes.length = 1;
-    outcome.verdicts.length = 1;
-  }
+  setLength(outcome.verdicts, changes, 1);
   outcome.verdicts[0] = verdict;
   changes[0] = change;
   outcome.op = op;
@@ -153,9 +161,8 @@ function newVerdict(): Writable<Verdict> {
   };
 }
 
-function keptAt(kept: Kept[], i: number): Kept {
-  kept[i] ??= { verdict: newVerdict(), mark: newMark(), window: newWindowState(), bucket: newBucketState() };
-  return kept[i];
+function newKept(): Kept {
+  return { verdict: newVerdict(), mark: newMark(), window: newWindowState(), bucket: newBucketState() };
 }
 
 /** How the n-th charge of the step in hand is seen: records that never leave this file. */
@@ -172,11 +179,6 @@ const SEEN: Seen[] = [];
 
 function newSeen(): Seen {
   return { window: newWindowView(), bucket: newBucketView(), log: newLogView(), view: undefined, fits: false };
-}
-
-function seenAt(i: number): Seen {
-  SEEN[i] ??= newSeen();
-  return SEEN[i];
 }
 
 /** A refusal charges nothing; the one thing that it may write is the move of a ledger after the clock was set back. */

@@ -136,9 +136,12 @@ export class Engine {
     for (let i = 0; i < count; i += 1) {
       const slot = this.#slots[i] as number;
       const space = this.#ledgers.space((charges[i] as Charge).ledger, i);
-      const row = slot < 0 || space === undefined ? -1 : this.#ledgers.row(slot, space);
-      this.#spaces[i] = space;
-      this.#rows[i] = row;
+      // The rows of a key stay where they are as long as the table has not changed.
+      if (!same || space !== this.#spaces[i] || (this.#rows[i] as number) < 0) {
+        this.#spaces[i] = space;
+        this.#rows[i] = slot < 0 || space === undefined ? -1 : this.#ledgers.row(slot, space);
+      }
+      const row = this.#rows[i] as number;
       this.#states[i] = row < 0 ? undefined : (space as Space).read(row, this.#scratch(i));
     }
   }
