@@ -50,11 +50,11 @@ export type Program = Awaited<ReturnType<typeof programOn>>;
 export async function programOn(redis: Redis) {
   await redis.script('LOAD', script);
   const call = (steps: readonly Step[], now: number | undefined) =>
-    encodeCall(steps, { prefix: 'limiter', seed: seed(), now });
+    encodeCall(steps, { prefix: 'limiter', seed: seed(), now, packedReply: true });
 
   async function ask(steps: readonly Step[], now?: number) {
     const { keys, args } = call(steps, now);
-    return decodeReply(await redis.evalsha(scriptSha1, keys.length, ...keys, ...args), steps);
+    return decodeReply(await redis.callBuffer('EVALSHA', [scriptSha1, `${keys.length}`, ...keys, ...args]), steps);
   }
 
   /** `stepsOf` makes the steps of call number `i`. */

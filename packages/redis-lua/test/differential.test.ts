@@ -21,6 +21,37 @@ afterAll(async () => {
   await server.stop();
 });
 
+/** Where the program answers, and how often the histories must come there. */
+const WAYS: readonly (readonly [name: string, statement: string])[] = [
+  ['one bucket, allowed', "return pack('<dddd', now, debt * 16 + 11, sum, c)"],
+  ['one bucket, denied', "return pack('<dd', now, debt * 16 + 2)"],
+  ['one window, allowed', "return pack('<dddd', now, b * 16 + 11, 0, c)"],
+  ['one window, denied', "return pack('<dd', now, b * 16 + 2)"],
+  ['two, allowed', "return pack('<ddddddd', now, level1 * 16 + 11, d1, c1, level2 * 16 + 11, d2, c2)"],
+  ['three, allowed', "return pack('<dddddddddd', now, level1 * 16 + 11"],
+  ['two, denied', "return pack('<ddd', now, level1, level2)"],
+  ['three, denied', "return pack('<dddd', now, level1, level2, level3"],
+  ['two or three, not the commonest', 'groups = { 0, step, #keys }'],
+  ['windows and buckets', "if kind == 'p' or kind == 't' then"],
+  ['all else', 'local done, problem = pcall(run)'],
+  ['a list', 'if not packed then return reply end'],
+  ['bytes', "local text = ''"],
+];
+
+/** The program, noting how often each of its ways is taken. */
+function counting(): string {
+  let source = script;
+  for (const [name, statement] of WAYS) {
+    expect(script, name).toContain(statement);
+    const note = `redis.call('HINCRBY', 'ways', '${name}', 1)`;
+    if (statement.startsWith('if kind')) source = source.replaceAll(statement, `${statement} ${note}`);
+    else if (statement.startsWith('if not packed')) {
+      source = source.replaceAll(statement, `if not packed then ${note} return reply end`);
+    } else source = source.replaceAll(statement, `${note} ${statement}`);
+  }
+  return source;
+}
+
 type Play = (options: HistoryOptions) => Promise<number>;
 
 /** Plays histories of random seeds until `steps` were compared; a failure names its seed. */
@@ -33,8 +64,8 @@ async function playUntil(steps: number, play: Play, change: LuaStoreOptions = {}
     histories += 1;
     compared += await play({ storeOf, prefix: `${play.name}${histories}`, calls: 60, seed });
   });
-  await fc.assert(property, { numRuns: 10_000, endOnFailure: true });
   await redis.flushall();
+  await fc.assert(property, { numRuns: 10_000, endOnFailure: true, includeErrorInReport: true });
   return compared;
 }
 
@@ -50,9 +81,25 @@ it('twelve thousand random steps on logs of thousands of entries answer as core 
   expect(await playUntil(12_000, playLogHistory)).toBeGreaterThanOrEqual(12_000);
 });
 
+it('the random steps take each way through the program thirty times and more', { timeout: 60_000 }, async () => {
+  const source = counting();
+  const storeOf = (options: LuaStoreOptions) => luaStore(redis, { ...options, source });
+  await redis.flushall();
+  for (let seed = 0; seed < 300; seed += 1) {
+    await playHistory({ storeOf, prefix: `way${seed}`, calls: 60, seed });
+  }
+  const taken = await redis.hgetall('ways');
+  for (const [name] of WAYS) expect(Number(taken[name] ?? 0), name).toBeGreaterThanOrEqual(30);
+});
+
 // The comparison itself is tried: a program with one wrong character must not get through.
 it.each([
   ['a bucket that admits one unit of debt less', 'level <= most', 'level < most'],
+  ['a lone bucket that denies one unit of debt too early', 'debt > most', 'debt >= most'],
+  ['a lone window that denies one too early', 'b > most', 'b >= most'],
+  ['two limits of which the second denies one too early', 'level2 <= most2 and (', 'level2 < most2 and ('],
+  ['three limits of which the third is charged twice', 'b3 = level3 + second3', 'b3 = level3 + second3 * 2'],
+  ['a window among others that is charged twice', 'level1 + 1, 0', 'level1 + 2, 0'],
   ['a window that ends one ms late', 'now - a < rate', 'now - a <= rate'],
   ['a log that keeps an entry one ms too long', 'at - windowMs + 1, 0', 'at - windowMs, 0'],
   ['a step back that is waited for 1 ms too long', 'a - now <= 2000', 'a - now <= 2001'],
@@ -65,5 +112,5 @@ it.each([
   expect(script).toContain(right);
   const source = script.replaceAll(right, wrong);
   const play = right.includes('refundLog') ? playLogHistory : playHistory;
-  await expect(playUntil(50_000, play, { source })).rejects.toThrow(/seed/);
+  await expect(playUntil(50_000, play, { source })).rejects.toThrow(/seed \d+, call \d+, step/);
 });

@@ -63,7 +63,7 @@ class History {
   readonly #seed: number;
   readonly #receipts: Receipt[] = [];
   readonly #slot: string | undefined;
-  /** Only what the straight ways through the program take: steps of up to three enforced windows and buckets, mostly of cost 1. */
+  /** Mostly what the straight ways through the program take: lone steps of up to three enforced windows and buckets, of cost 1. */
   readonly #common: boolean;
   #rules: Rule[];
   #shadow: boolean[];
@@ -75,11 +75,11 @@ class History {
     this.#seed = seed;
     this.#random = new Random(seed);
     this.#scale = this.#random.of(SCALES);
-    this.#common = this.#random.chance(3);
+    this.#common = this.#random.chance(2);
     const clock = (): number => this.#now;
-    const mode = seed % 2 === 0 ? 'caller' : 'told';
-    this.#store = storeOf({ clock, prefix, mode, packedReply: !this.#random.chance(4) });
-    const limits = this.#random.of(this.#common ? [1, 2, 2, 3, 3] : [1, 1, 2, 3, 3, 4, 5]);
+    const mode = seed % 2 === 0 && !this.#common ? 'caller' : 'told';
+    this.#store = storeOf({ clock, prefix, mode, packedReply: this.#common || !this.#random.chance(4) });
+    const limits = this.#random.of(this.#common ? [1, 1, 2, 3] : [1, 1, 2, 3, 3, 4, 5]);
     this.#rules = Array.from({ length: limits }, () => this.#rule());
     this.#shadow = this.#shadows();
     this.#slot = this.#random.chance(3) ? 'together' : undefined;
@@ -91,7 +91,9 @@ class History {
     if (random.chance(2)) this.#passTime();
     if (random.chance(8)) this.#rules = this.#rules.map((rule) => changedRule(random, rule, this.#scale));
     if (random.chance(30)) this.#shadow = this.#shadows();
-    const steps = Array.from({ length: random.of([1, 1, 1, 2, 5, 12]) }, () => this.#step());
+    const steps = Array.from({ length: random.of(this.#common ? [1, 1, 1, 1, 1, 5] : [1, 1, 1, 2, 5, 12]) }, () =>
+      this.#step(),
+    );
     const outcomes = await this.#store.run(steps.map(({ ours }) => ours));
     for (const [i, { ours, models }] of steps.entries()) {
       const outcome = outcomes[i] as Outcome;
