@@ -30,7 +30,8 @@ export interface EncodedCall {
   readonly args: readonly string[];
 }
 
-const NO_DEADLINE = `${Number.MAX_SAFE_INTEGER}`;
+/** Later than any TIME, and short. */
+const NO_DEADLINE = '9e15';
 
 /**
  * One call for all `steps`: EVALSHA script, keys, args.
