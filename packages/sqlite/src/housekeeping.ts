@@ -3,7 +3,7 @@
  * next 128 rows, in the order of the keys, so that what leaves together lies together, and deletes what has expired there.
  * Ledgers come by charges only, so there are never more than about twice as many rows as there were ledgers in use at once.
  */
-import { type Connection, takeBack } from './connection.js';
+import { type Connection, type Statements, takeBack } from './connection.js';
 import { treeKey } from './keys.js';
 
 /** So many charges earn one sweep. */
@@ -14,18 +14,20 @@ const NODES_A_SWEEP = 64;
 const GRACE_MS = 5_000;
 /** The place is written to the file with every deletion, and every so many sweeps, for the process that comes next. */
 const SWEEPS_A_NOTE = 16;
+/** SQLite orders every BLOB after every text. */
+const AFTER_EVERY_KEY: Uint8Array = Uint8Array.of(0);
 
-function dropSome(connection: Connection, tree: number, most: number): boolean {
+function dropSome(connection: Statements, tree: number, most: number): boolean {
   return Number(connection.dropSomeNodes.run(tree, tree, most).changes) < most;
 }
 
 /** A tree that nothing refers to any more is left to the sweep: who resets a log, or charges it after a long silence, does not pay for its length. */
-export function abandonTree(connection: Connection, tree: number): void {
+export function abandonTree(connection: Statements, tree: number): void {
   if (tree > 0) connection.putLedger.run(treeKey(tree), 0, 0, 0, 0, 0, tree, null);
 }
 
 /** Deletes a row and what belongs to it. */
-export function dropLedger(connection: Connection, key: string): void {
+export function dropLedger(connection: Statements, key: string): void {
   const tree = connection.takeLedger.get(key)?.[0];
   if (typeof tree === 'number') abandonTree(connection, tree);
 }
@@ -42,10 +44,11 @@ export function createSweeper(): Sweeper {
 
   function sweep(connection: Connection, now: number): void {
     const from = place ?? noted(connection);
-    const [last, rows, expired] = connection.glance.get(now - GRACE_MS, from, ROWS_A_SWEEP) as [string, number, number];
-    const next = rows < ROWS_A_SWEEP ? '' : last;
+    const last = connection.keyAfter.get(from, ROWS_A_SWEEP - 1)?.[0];
+    const next = typeof last === 'string' ? last : '';
+    const expired = connection.anyExpired.get(from, next === '' ? AFTER_EVERY_KEY : next, now - GRACE_MS) !== undefined;
     sweeps += 1;
-    if (expired === 0 && sweeps % SWEEPS_A_NOTE !== 1) {
+    if (!expired && sweeps % SWEEPS_A_NOTE !== 1) {
       place = next;
       return;
     }
@@ -61,6 +64,7 @@ export function createSweeper(): Sweeper {
     for (const [key, tree] of connection.expired.all(from, ROWS_A_SWEEP, before) as readonly [string, number][]) {
       if (tree !== 0 && !dropSome(connection, tree, NODES_A_SWEEP)) return done;
       connection.takeLedger.get(key);
+      connection.ledgers.gone(key);
       done = key;
     }
     return undefined;

@@ -6,7 +6,7 @@
  * set back.
  */
 import type { LogChange, LogState } from '@limiter/core';
-import type { Connection } from './connection.js';
+import type { Statements } from './connection.js';
 import { Corrupt } from './faults.js';
 import { abandonTree } from './housekeeping.js';
 import { pack } from './numbers.js';
@@ -25,13 +25,14 @@ type Header = [
   firstKept: number,
   passed: number,
 ];
-const HEADER = 7;
+export const HEADER = 7;
+const EMPTY: readonly number[] = new Array(HEADER).fill(0);
 
 export class StoredLog implements LogState {
   readonly id: number;
   newestAt: number;
   nextPosition: number;
-  readonly #connection: Connection;
+  readonly #connection: Statements;
   readonly #tree: Tree;
   #shift: number;
   /** Position of the tree's entry 0. */
@@ -50,15 +51,15 @@ export class StoredLog implements LogState {
 
   /** A row as it is read: `list` is the unpacked BLOB. An empty log: zeros. */
   constructor(
-    connection: Connection,
+    connection: Statements,
     id: number,
     at: number,
     amount: number,
     sum: number,
     tree: number,
-    list: Float64Array,
+    list: readonly number[],
   ) {
-    const tail = list.subarray(HEADER);
+    const tail = list.slice(HEADER);
     const leaves = (sum - tail.length / 2 - (list[1] as number)) / FAN;
     this.#shift = list[0] as number;
     this.#base = list[1] as number;
@@ -78,8 +79,8 @@ export class StoredLog implements LogState {
     this.#kept = amount;
   }
 
-  static create(connection: Connection, id: number): StoredLog {
-    return new StoredLog(connection, id, 0, 0, 0, 0, new Float64Array(HEADER));
+  static create(connection: Statements, id: number): StoredLog {
+    return new StoredLog(connection, id, 0, 0, 0, 0, EMPTY);
   }
 
   usedAfter(after: number): number {
@@ -149,9 +150,6 @@ export class StoredLog implements LogState {
       this.#firstKept,
       this.#passed,
     ];
-    const list = new Float64Array(HEADER + tail.length);
-    list.set(header);
-    list.set(tail, HEADER);
     const fullAt = this.newestAt + windowMs;
     this.#connection.putLedger.run(
       key,
@@ -161,7 +159,7 @@ export class StoredLog implements LogState {
       this.nextPosition,
       fullAt,
       number,
-      pack(list),
+      pack(header, tail),
     );
   }
 

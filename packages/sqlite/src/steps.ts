@@ -12,10 +12,8 @@ import {
   type Step,
 } from '@limiter/core';
 import type { Connection } from './connection.js';
-import { dropLedger } from './housekeeping.js';
 import { newId } from './identity.js';
 import { ledgerKey, onceKey } from './keys.js';
-import { readLedger, writeLedger } from './ledgers.js';
 
 const NOTHING: Adjusted = { givenBack: 0, charged: 0, cut: 0 };
 
@@ -51,7 +49,7 @@ function ask(stage: Stage, step: AskStep): Outcome {
   for (const { ledger, rule } of step.charges) {
     const key = ledgerKey(prefix, ledger);
     keys.push(key);
-    states.push(readLedger(connection, key, rule));
+    states.push(connection.ledgers.read(key, rule));
   }
   const { outcome, changes } = evaluate(step, states, timeOf(stage), newId);
   for (let i = 0; i < changes.length; i += 1) {
@@ -59,7 +57,7 @@ function ask(stage: Stage, step: AskStep): Outcome {
     const charge = step.charges[i];
     if (change === undefined || charge === undefined) continue;
     stage.wrote = true;
-    writeLedger(connection, keys[i] as string, charge.rule, states[i], change);
+    connection.ledgers.write(keys[i] as string, charge.rule, states[i], change);
   }
   return outcome;
 }
@@ -76,12 +74,12 @@ function adjustAll(stage: Stage, step: AdjustStep): Outcome {
   for (const adjustment of step.adjustments) {
     const { ledger, rule } = adjustment;
     const key = ledgerKey(prefix, ledger);
-    const state = readLedger(connection, key, rule);
+    const state = connection.ledgers.read(key, rule);
     const { adjusted, change } = adjust(adjustment, state, now, newId);
     done.push(adjusted);
     if (change === undefined) continue;
     stage.wrote = true;
-    writeLedger(connection, key, rule, state, change);
+    connection.ledgers.write(key, rule, state, change);
   }
   if (step.once !== undefined && once !== undefined) {
     stage.wrote = true;
@@ -93,7 +91,7 @@ function adjustAll(stage: Stage, step: AdjustStep): Outcome {
 function reset(stage: Stage, step: ResetStep): Outcome {
   const keys = step.ledgers.map((ledger) => ledgerKey(stage.prefix, ledger));
   stage.wrote = true;
-  for (const key of keys) dropLedger(stage.connection, key);
+  for (const key of keys) stage.connection.ledgers.drop(key);
   return { ok: true, op: 'reset', now: timeOf(stage) };
 }
 

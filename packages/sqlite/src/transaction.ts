@@ -37,6 +37,7 @@ export function transact(
   begin(connection, asReader);
   let committing = false;
   try {
+    connection.ledgers.begin();
     const stage: Stage = { connection, prefix, clock, now: undefined, wrote: false };
     let writes = 0;
     const outcomes: Outcome[] = [];
@@ -45,6 +46,7 @@ export function transact(
       outcomes.push(attempt(stage, step));
       if (stage.wrote) writes += 1;
     }
+    connection.ledgers.end();
     committing = true;
     connection.commit.run();
     return { outcomes, writes };

@@ -9,22 +9,23 @@
  * A search for a time or for the n-th unit reads one or two nodes a level, wherever it starts; a refund rewrites one
  * node a level. A running total in every entry would make the search one query, and a refund a rewrite of all later entries.
  */
-import type { Connection } from './connection.js';
+import type { Statements } from './connection.js';
 import { Corrupt } from './faults.js';
 import { pack, unpack } from './numbers.js';
 
-/** Items of a node: 800 bytes. In a page of 4 kB, four nodes or full tails lie side by side without an overflow page (more than 1,002 bytes). */
+/** Items of a node: mostly 150 to 200 bytes, so that it has room in a page of 1 kB (230 bytes; what is longer takes a page more). */
 export const FAN = 50;
 /** Slots of one level; the slot of a node is level * LEVEL + its index. */
 const LEVEL = 2 ** 40;
 
 /** Time and sum in turn: `[at, kept, at, kept, ...]`. */
-export type Items = Float64Array;
+export type Items = number[];
 
 /** Is this the goal, or does the node with this last time and this sum hold it? */
 type Stop = (at: number, sum: number) => boolean;
 
-const NONE: Items = new Float64Array(0);
+const NONE: Items = [];
+const NO_HEAD: readonly number[] = [];
 
 export interface Place {
   /** Index of the entry, counted from the first of the tree. */
@@ -36,7 +37,7 @@ export interface Place {
 }
 
 export class Tree {
-  readonly #connection: Connection;
+  readonly #connection: Statements;
   /** 0: there is none yet, every entry is in the tail. */
   number: number;
   /** Full leaves. */
@@ -44,7 +45,7 @@ export class Tree {
   tail: Items;
   readonly #read = new Map<number, Items>();
 
-  constructor(connection: Connection, number: number, leaves: number, tail: Items) {
+  constructor(connection: Statements, number: number, leaves: number, tail: Items) {
     this.#connection = connection;
     this.number = number;
     this.leaves = leaves;
@@ -169,7 +170,7 @@ export class Tree {
 
   #put(level: number, index: number, items: Items): void {
     this.#read.set(level * LEVEL + index, items);
-    this.#connection.putNode.run(this.number, level * LEVEL + index, pack(items));
+    this.#connection.putNode.run(this.number, level * LEVEL + index, pack(NO_HEAD, items));
   }
 
   #items(level: number, index: number): Items {
@@ -181,7 +182,7 @@ export class Tree {
     const known = this.#read.get(slot);
     if (known !== undefined) return known;
     const row = this.#connection.node.get(this.number, slot);
-    const items = row === undefined ? NONE : unpack(row[0]);
+    const items = row === undefined ? NONE : unpack(row[0], 0);
     if (items.length !== length * 2) {
       throw new Corrupt(`node ${slot} of tree ${this.number} must hold ${length} items, it holds ${items.length / 2}`);
     }
@@ -191,10 +192,8 @@ export class Tree {
 }
 
 function withItem(items: Items, at: number, sum: number): Items {
-  const longer = new Float64Array(items.length + 2);
-  longer.set(items);
-  longer[items.length] = at;
-  longer[items.length + 1] = sum;
+  const longer = items.slice();
+  longer.push(at, sum);
   return longer;
 }
 
