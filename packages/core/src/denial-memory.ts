@@ -16,7 +16,9 @@
  * than the store said. The waits count from the arrival, so nobody is told to come back too early. Nothing that was
  * admitted is remembered, and a peek always asks the store.
  */
+import { WatchedAsking } from './denial-asking.js';
 import { DenialTable, type Denied } from './denial-table.js';
+import { type Asking, type AskingStore, canBeAsked } from './failure/asking.js';
 import { type Decorated, decorate } from './failure/decorate.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './failure/options.js';
 import { monotonicNow } from './failure/time.js';
@@ -89,7 +91,7 @@ export function withDenialMemory<S extends Store>(
   }
 
   function learn(step: Step, outcome: Outcome | undefined, sentAt: number, changesBefore: number): void {
-    if (step.op === 'consume' && outcome?.ok === true && outcome.op === 'consume' && !outcome.allowed)
+    if (step.op === 'consume' && outcome?.ok === true && outcome.op === 'consume' && isDenial(step, outcome))
       remember(step, outcome, sentAt, changesBefore);
     else noteChanges(step, outcome);
   }
@@ -143,6 +145,17 @@ export function withDenialMemory<S extends Store>(
     return ask(steps.slice(known.length), signal).then((outcomes) => [...known, ...outcomes]);
   }
 
+  function call(asked: AskingStore, asking: Asking): void {
+    const known = recall(asking.step);
+    if (known !== undefined) {
+      asking.answer(known);
+      return;
+    }
+    const sentAt = now();
+    const changesBefore = changes.count;
+    asked.ask(new WatchedAsking(asking, (outcome) => learn(asking.step, outcome, sentAt, changesBefore)));
+  }
+
   const decorated = decorate(store, run, (inner) => (step) => {
     const recalled = recall(step);
     if (recalled !== undefined) return recalled;
@@ -156,7 +169,14 @@ export function withDenialMemory<S extends Store>(
       learn(step, outcome, sentAt, changesBefore);
     }
   });
-  return Object.assign(decorated, { recall, denials: () => ({ answered, remembered: table.size }) });
+  const denials = () => ({ answered, remembered: table.size });
+  if (!canBeAsked(store)) return Object.assign(decorated, { recall, denials });
+  return Object.assign(decorated, { recall, denials, ask: (asking: Asking) => call(store, asking) });
+}
+
+/** A store that answers nonsense is another's to judge; nothing of it is remembered. */
+function isDenial(step: AskStep, { allowed, verdicts }: AskOutcome): boolean {
+  return allowed === false && Array.isArray(verdicts) && verdicts.length === step.charges.length;
 }
 
 /**

@@ -6,8 +6,8 @@ import { memoryStore } from '@limiter/memory';
 import { describeStore, groups, type StoreUnderTest } from '@limiter/store-suite';
 import { collect } from '@limiter/store-suite/collect';
 import { describe, expect, it } from 'vitest';
-import { type SyncStore, withDenialMemory } from '../src/index.js';
-import { naiveStore } from './failure/naive-store.js';
+import { type SyncStore, withDenialMemory } from '../../src/index.js';
+import { naiveStore } from '../failure/naive-store.js';
 
 const LONGEST_MS = 2 ** 31 - 1;
 

@@ -1,0 +1,46 @@
+/** A question on its way through a denial memory: everything is as whoever asked has it, and the answer is looked at in passing. */
+import type { Asking } from './failure/asking.js';
+import type { Outcome, Step } from './store.js';
+
+export class WatchedAsking implements Asking {
+  readonly step: Step;
+  readonly #asking: Asking;
+  /** Told once what came of it; undefined when no step ran, or nobody knows. */
+  readonly #look: (outcome: Outcome | undefined) => void;
+
+  constructor(asking: Asking, look: (outcome: Outcome | undefined) => void) {
+    this.step = asking.step;
+    this.#asking = asking;
+    this.#look = look;
+  }
+
+  get deadlineAt(): number {
+    return this.#asking.deadlineAt;
+  }
+
+  get aborted(): boolean {
+    return this.#asking.aborted;
+  }
+
+  get reason(): unknown {
+    return this.#asking.reason;
+  }
+
+  get onAbort(): (() => void) | undefined {
+    return this.#asking.onAbort;
+  }
+
+  set onAbort(listener: (() => void) | undefined) {
+    this.#asking.onAbort = listener;
+  }
+
+  answer(outcome: Outcome): void {
+    this.#look(outcome);
+    this.#asking.answer(outcome);
+  }
+
+  fail(mistake: unknown): void {
+    this.#look(undefined);
+    this.#asking.fail(mistake);
+  }
+}

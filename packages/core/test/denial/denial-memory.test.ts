@@ -1,0 +1,137 @@
+import { memoryStore } from '@limiter/memory';
+import { describe, expect, it } from 'vitest';
+import type { Step } from '../../src/index.js';
+import { withDenialMemory } from '../../src/index.js';
+import { consume, counted, who } from './counted-store.js';
+
+describe('denial memory', () => {
+  it('answers the same question without the store until its retry time, and not a ms longer', async () => {
+    const { time, seen, store, limiter } = counted();
+    await limiter.consume(who, { cost: 3 });
+    const denied = await limiter.consume(who);
+    expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1_000, decidedBy: 'store' });
+    time.now += 600;
+    const again = await limiter.consume(who);
+    expect(again).toMatchObject({
+      allowed: false,
+      retryAfterMs: 400,
+      decidedBy: 'denial-memory',
+      reason: 'over-limit',
+      tightest: { name: 'log' },
+    });
+    expect(again.at).toBe(denied.at + 600);
+    time.now += 399;
+    expect((await limiter.consume(who)).decidedBy).toBe('denial-memory');
+    expect(seen).toHaveLength(2);
+    time.now += 1;
+    expect(await limiter.consume(who)).toMatchObject({ allowed: true, decidedBy: 'store' });
+    expect(store.denials()).toEqual({ answered: 2, remembered: 0 });
+  });
+
+  it('another cost, subject or limit is another question', async () => {
+    const { seen, limiter } = counted();
+    await limiter.consume(who, { cost: 2 });
+    expect((await limiter.consume(who, { cost: 2 })).allowed).toBe(false);
+    expect((await limiter.consume(who, { cost: 1 })).allowed, 'what fits is admitted').toBe(true);
+    expect((await limiter.consume({ org: 'o2', user: 'u' }, { cost: 2 })).allowed).toBe(true);
+    expect((await limiter.consume(who, { cost: 2, limits: { log: 10 } })).allowed).toBe(true);
+    expect(seen).toHaveLength(5);
+  });
+
+  it('values that only look alike when joined are kept apart', async () => {
+    const { limiter } = counted();
+    await limiter.consume({ org: 'a|1:b', user: 'u' }, { cost: 3 });
+    expect((await limiter.consume({ org: 'a|1:b', user: 'u' })).allowed).toBe(false);
+    expect((await limiter.consume({ org: 'a', user: 'b|1:u' })).allowed).toBe(true);
+  });
+
+  it('is believed for staleMs at most, also where the cost never fits', async () => {
+    const { time, seen, limiter } = counted({ staleMs: 100 });
+    expect(await limiter.consume(who, { cost: 4 })).toMatchObject({
+      reason: 'cost-above-limit',
+      retryAfterMs: Infinity,
+    });
+    time.now += 99;
+    expect(await limiter.consume(who, { cost: 4 })).toMatchObject({
+      decidedBy: 'denial-memory',
+      retryAfterMs: Infinity,
+    });
+    time.now += 1;
+    expect((await limiter.consume(who, { cost: 4 })).decidedBy).toBe('store');
+    expect(seen).toHaveLength(2);
+  });
+
+  it('forgets when budget is given back or reset through it', async () => {
+    const { limiter } = counted();
+    const { receipt = '' } = await limiter.consume(who, { cost: 3 });
+    await limiter.consume(who);
+    await limiter.refund(receipt, 1);
+    expect(await limiter.consume(who)).toMatchObject({ allowed: true, decidedBy: 'store' });
+    await limiter.consume(who);
+    await limiter.reset(who);
+    expect((await limiter.consume(who)).allowed).toBe(true);
+  });
+
+  it('does not believe a denial that arrives after budget was given back', async () => {
+    const { seen, limiter } = counted();
+    await limiter.consume(who, { cost: 3 });
+    const asked = seen[0] as Step;
+    const memory = memoryStore();
+    let answer = (): void => undefined;
+    const slow = withDenialMemory({
+      traits: { ...memory.traits, sync: false },
+      run: async (steps) => {
+        const outcomes = await memory.run(steps);
+        if (steps[0]?.op === 'consume') await new Promise<void>((resolve) => (answer = resolve));
+        return outcomes;
+      },
+    });
+    await memory.run([asked]);
+    const denied = slow.run([asked]);
+    await slow.run([{ op: 'reset', ledgers: asked.op === 'consume' ? asked.charges.map(({ ledger }) => ledger) : [] }]);
+    answer();
+    expect((await denied)[0]).toMatchObject({ allowed: false });
+    expect(slow.denials().remembered).toBe(0);
+  });
+
+  it('answers nothing itself that comes after a reset in the same run', async () => {
+    const { store, seen, limiter } = counted();
+    await limiter.consume(who, { cost: 3 });
+    const asked = seen[0] as Step;
+    await store.run([asked]);
+    expect(store.denials().remembered).toBe(1);
+    const ledgers = asked.op === 'consume' ? asked.charges.map(({ ledger }) => ledger) : [];
+    const outcomes = await store.run([asked, { op: 'reset', ledgers }, asked]);
+    expect(outcomes).toMatchObject([{ allowed: false, by: 'denial-memory' }, { op: 'reset' }, { allowed: true }]);
+  });
+
+  it('peeks, and limits whose denials must be seen, always ask the store', async () => {
+    const { seen, store, limiter } = counted({ except: ['api/log'] });
+    await limiter.consume(who, { cost: 3 });
+    await limiter.consume(who);
+    await limiter.consume(who);
+    await limiter.peek(who);
+    expect(seen).toHaveLength(4);
+    expect(store.denials()).toEqual({ answered: 0, remembered: 0 });
+  });
+
+  it('holds at most max denials; the oldest leave first', async () => {
+    const { store, limiter } = counted({ max: 2 });
+    for (const org of ['a', 'b', 'c'])
+      expect((await limiter.consume({ org, user: 'u' }, { cost: 4 })).allowed).toBe(false);
+    expect(store.denials().remembered).toBe(2);
+    expect((await limiter.consume({ org: 'a', user: 'u' }, { cost: 4 })).decidedBy).toBe('store');
+    expect((await limiter.consume({ org: 'c', user: 'u' }, { cost: 4 })).decidedBy).toBe('denial-memory');
+  });
+
+  it('of a run it answers what comes before the first step that the store must see', async () => {
+    const { store } = counted();
+    await store.run([consume('a', 2)]);
+    const outcomes = await store.run([consume('a', 2), consume('b', 1), consume('a', 2)]);
+    expect(outcomes.map((outcome) => outcome.ok && 'allowed' in outcome && [outcome.allowed, outcome.by])).toEqual([
+      [false, 'denial-memory'],
+      [true, undefined],
+      [false, undefined],
+    ]);
+  });
+});
