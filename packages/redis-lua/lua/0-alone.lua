@@ -6,6 +6,7 @@
 --   x  windowMs, most, cost, offsetMs        any window; offsetMs -1: first-request
 --   b  refillTokens, most, units             a bucket that admits cost 1 while debt <= most; units: the charge in units of 1/refillMs token
 --   c  refillTokens, most, units, cost       any bucket
+--   l  windowMs, budget, cost               a sliding log (1-lone-log.lua)
 --   t  a step of two or three as JSON (1-few.lua)
 --   p  the call as JSON (2-plain.lua)
 --   g  the call as JSON (3-call.lua)
@@ -21,14 +22,14 @@ local us = time[2] + 0
 local now = time[1] * 1000 + (us - us % 1000) / 1000
 if now > args[3] + 0 then return { err = string.format('LIMITERLATE %.0f', now) } end
 local bucket, callerClock, packed = kind == 'b', false, true
-if not bucket and kind ~= 'w' and kind ~= 'p' and kind ~= 't' then
+if not bucket and kind ~= 'w' and kind ~= 'p' and kind ~= 't' and kind ~= 'l' then
   if #kind > 1 then kind, packed = string.sub(kind, 1, 1), false end
   local lower = string.lower(kind)
   if lower ~= kind then kind, now, callerClock = lower, args[8] + 0, true end
   bucket = kind == 'b' or kind == 'c'
 end
 
-if kind ~= 'g' and kind ~= 'p' and kind ~= 't' then
+if bucket or kind == 'w' or kind == 'x' then
   local value, rate, most = redis.pcall('GET', keys[1]), args[4] + 0, args[5] + 0
   local is, a, b, c, d, e, version = -2
   -- The commonest of them: the ledger is there, the clock is not behind, the numbers are small.

@@ -1,4 +1,4 @@
--- Every other call, kind g: one that has logs, refunds, settlements or resets. Windows and buckets are read once, at the start, and written
+-- Every other call, kind g, and what 1-lone-log.lua leaves of kind l: one that has logs, refunds, settlements or resets. Windows and buckets are read once, at the start, and written
 -- once, at the end, however many steps touch them; a step sees what the steps before it did.
 --
 -- ARGV[4]: JSON [strings, template, keys, template, keys, ...]
@@ -7,7 +7,7 @@
 --   adjust  { -1, adjustments, marker ttlMs, then for each: see 8-adjust.lua }; keys: the marker's or 0, then one an adjustment
 --   reset   { -2 }; keys: one a ledger
 local format, read, pcall, unpack, seed = string.format, struct.unpack, pcall, unpack, args[2] + 0
-groups = cjson.decode(args[4])
+groups = groups or cjson.decode(args[4])
 local strings = groups[1]
 local reply, size, charges, wrote = { now }, 1, 0, false
 local function put(number)

@@ -6,7 +6,7 @@
 -- entries by changing the shift. The newest entry also carries the shift (7) and whether refunds lie apart (1), when either is not 0.
 -- A sequence begins at a random number from 2^44 on, so that it is the entry's identity too; from n * 2^44 on is format n. Only the newest entry can be worth 0 (refunded while it
 -- was the newest); it stays as the log's anchor until the next one is written.
--- Refunds of older entries lie apart, at negative scores: 5-refunds.lua.
+-- Refunds of older entries lie apart, at negative scores: 6-refunds.lua.
 local logs, viewLog, logWaits, makeRoom, appendLog, moveLog, findCharge, refundLog, refunds, readEntry, writeEntry, span
 local M = 9007199254740992
 -- Something in the log that is being read is not ours: the step is a fault, and as every read comes before its first write, nothing was written.

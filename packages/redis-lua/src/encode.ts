@@ -1,6 +1,6 @@
 /**
- * Steps as one call of the Lua program. Keys and arguments are text that survives UTF-8 and JSON, so any transport will do. Of the four
- * ways through the program (lua/0-alone.lua, 1-few.lua, 2-plain.lua, 3-call.lua) a call takes the shortest that can answer it.
+ * Steps as one call of the Lua program. Keys and arguments are text that survives UTF-8 and JSON, so any transport will do. Of the
+ * ways through the program (lua/0-alone.lua, 1-few.lua, 1-lone-log.lua, 2-plain.lua, 3-call.lua) a call takes the shortest that can answer it.
  */
 import type { Step } from '@limiter/core';
 import { aloneArgs, loneCharge } from './encode/alone.js';
@@ -43,12 +43,13 @@ const NO_DEADLINE = '9e15';
  */
 export function encodeCall(steps: readonly Step[], options: EncodeOptions): EncodedCall {
   const { prefix, now, packedReply = false } = options;
-  const lone = loneCharge(steps);
+  const isStraight = packedReply && now === undefined;
+  const lone = loneCharge(steps, isStraight);
   if (lone !== undefined) {
     const [kind, ...numbers] = aloneArgs(lone, packedReply);
     return { keys: [keyOf(lone.ledger, prefix)], args: argsOf(kind, numbers, options) };
   }
-  const few = packedReply && now === undefined ? encodeFew(steps, prefix) : undefined;
+  const few = isStraight ? encodeFew(steps, prefix) : undefined;
   if (few !== undefined) return { keys: few.keys, args: argsOf('t', [few.json], options) };
   const plain = steps.every(isPlain);
   const { keys, json } = plain ? encodePlain(steps, prefix) : encodeCallJson(steps, prefix);

@@ -31,6 +31,9 @@ const WAYS: readonly (readonly [name: string, statement: string])[] = [
   ['three, allowed', "return pack('<dddddddddd', now, level1 * 16 + 11"],
   ['two, denied', "return pack('<ddd', now, level1, level2)"],
   ['three, denied', "return pack('<dddd', now, level1, level2, level3"],
+  ['one log, allowed', "return pack('<dddddddd', now, 9, used + cost"],
+  ['one log, denied', "return pack('<dddddd', now, 0, used"],
+  ['one log, not the commonest', 'groups = { 0, { 3, 3'],
   ['two or three, not the commonest', 'groups = { 0, step, #keys }'],
   ['windows and buckets', "if kind == 'p' or kind == 't' then"],
   ['all else', 'local done, problem = pcall(run)'],
@@ -87,6 +90,7 @@ it('the random steps take each way through the program thirty times and more', {
   await redis.flushall();
   for (let seed = 0; seed < 300; seed += 1) {
     await playHistory({ storeOf, prefix: `way${seed}`, calls: 60, seed });
+    if (seed % 5 === 0) await playLogHistory({ storeOf, prefix: `log${seed}`, calls: 60, seed });
   }
   const taken = await redis.hgetall('ways');
   for (const [name] of WAYS) expect(Number(taken[name] ?? 0), name).toBeGreaterThanOrEqual(30);
@@ -102,6 +106,13 @@ it.each([
   ['a window among others that is charged twice', 'level1 + 1, 0', 'level1 + 2, 0'],
   ['a window that ends one ms late', 'now - a < rate', 'now - a <= rate'],
   ['a log that keeps an entry one ms too long', 'at - windowMs + 1, 0', 'at - windowMs, 0'],
+  ['a lone log that denies one too early', 'cost > budget - used', 'cost >= budget - used'],
+  [
+    'a lone log that forgets who waits for the first entry only',
+    'cost - (budget - used) > firstAfter - base',
+    'cost - (budget - used) > firstAfter',
+  ],
+  ['a lone log whose expired entries count', "'+inf', 'LIMIT', '0', '1'", "'+inf', 'LIMIT', '1', '1'"],
   ['a step back that is waited for 1 ms too long', 'a - now <= 2000', 'a - now <= 2001'],
   [
     'a refund that forgets what was given back before',
@@ -111,6 +122,6 @@ it.each([
 ])('notices %s', { timeout: 60_000 }, async (_, right, wrong) => {
   expect(script).toContain(right);
   const source = script.replaceAll(right, wrong);
-  const play = right.includes('refundLog') ? playLogHistory : playHistory;
+  const play = /refundLog|budget|firstAfter|LIMIT/.test(right) ? playLogHistory : playHistory;
   await expect(playUntil(50_000, play, { source })).rejects.toThrow(/seed \d+, call \d+, step/);
 });

@@ -103,6 +103,26 @@ it('a bucket whose refill became slower lives as long as the slower one needs', 
   expect(await redis.pttl(key)).toBeGreaterThan(99_000 + SLACK_MS - 1_000);
 });
 
+it('a bucket among others, alone in its call, lives as long as the slower refill needs', async () => {
+  const store = luaStore(redis);
+  const fast: Rule = { algorithm: 'token-bucket', capacity: 100, refillTokens: 100, refillMs: 1_000 };
+  const both = (rule: Rule) => consume(charge(clockWindow(1_000)), charge(rule));
+  await store.run(Array.from({ length: 60 }, () => both(fast)));
+  await store.run([both({ ...fast, refillTokens: 1 })]);
+  const key = keyOf(charge(fast).ledger, 'limiter');
+  expect(await redis.pttl(key)).toBeGreaterThan(50_000 + SLACK_MS);
+});
+
+it('a log that is charged all the time is renewed in each window', async () => {
+  const store = luaStore(redis);
+  const rule = log(1_000, 50);
+  for (let i = 0; i < 20; i += 1) {
+    expect(await store.run([consume(charge(rule))])).toMatchObject([{ ok: true, allowed: true }]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(await redis.pttl(keyOf(charge(rule).ledger, 'limiter'))).toBeGreaterThan(SLACK_MS);
+});
+
 it('after random histories every key has a time to live, and none lies outside the prefix', {
   timeout: 60_000,
 }, async () => {

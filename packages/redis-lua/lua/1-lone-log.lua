@@ -1,0 +1,33 @@
+-- A consume of one sliding log, alone in its call: kind l. Here the commonest is answered: the newest entry counts, carries nothing besides and is
+-- not ahead of the clock, the running sum does not begin anew, and what a refusal waits for lies in the first entry. 3-call.lua answers the rest.
+-- ARGV: windowMs, budget, cost. 5-log.lua says what an entry holds.
+if kind == 'l' then
+  local key, windowMs, budget, cost, entry, read = keys[1], args[4] + 0, args[5] + 0, args[6] + 0, '>I6I7I7I7', struct.unpack
+  repeat
+    local newest = redis.pcall('ZREVRANGE', key, '0', '0')[1]
+    if not newest or #newest ~= 27 then break end
+    local sequence, before, after, time = read(entry, newest)
+    local from = math.max(now - windowMs + 1, 0)
+    if time > now or time < from or before >= after or after + cost >= 9007199254740992 then break end
+    if sequence < 17592186044416 or sequence >= 35184372088832 then break end
+    local first = call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', '0', '1')[1]
+    if not first or #first < 27 then break end
+    local firstSequence, base, firstAfter, firstTime = read(entry, first)
+    if firstSequence < 17592186044416 or firstSequence > sequence or base >= firstAfter or firstAfter > after or firstTime > time then break end
+    local used, wait = after - base, firstTime + windowMs - now
+    if cost > budget - used then
+      if cost > budget or cost - (budget - used) > firstAfter - base then break end
+      return pack('<dddddd', now, 0, used, wait, time + windowMs - now, wait)
+    end
+    sequence = sequence + 1
+    if sequence % 8 == 0 then
+      local expired = call('ZCOUNT', key, '0', string.format('(%.0f', from))
+      if expired > 0 then call('ZREMRANGEBYRANK', key, '0', math.min(expired, 64) - 1) end
+    end
+    -- The charge comes last: an error of the server's before it has charged nothing.
+    if math.floor(now / windowMs) ~= math.floor(time / windowMs) then call('PEXPIRE', key, 2 * windowMs + 5000) end
+    call('ZADD', key, now, pack(entry, sequence, after, after + cost, now))
+    return pack('<dddddddd', now, 9, used + cost, 0, windowMs, wait, sequence, now)
+  until true
+  groups = { 0, { 3, 3, windowMs, 0, cost, budget }, { 1 } }
+end
