@@ -16,7 +16,6 @@ import {
   ruleLimit,
   type SlidingWindowLogRule,
   type Step,
-  type TokenBucketRule,
   type Verdict,
   type WindowState,
 } from '@limiter/core';
@@ -42,48 +41,56 @@ function windowStart(rule: FixedWindowRule, now: number): number {
 /** Why a reply could not be read. */
 class NotOurs extends Error {}
 
-/** The numbers of a packed reply: little-endian doubles. */
-function unpacked(bytes: Uint8Array): readonly number[] {
-  if (bytes.byteLength % 8 !== 0) throw new NotOurs(`the reply has ${bytes.byteLength} bytes, which are no numbers`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: bytes.byteLength / 8 }, (_, i) => view.getFloat64(8 * i, true));
-}
-
-/** Reads a flat reply from left to right. */
+/** Reads a reply from left to right: a list, or bytes (little-endian doubles). */
 class Reader {
-  readonly #reply: readonly unknown[];
+  readonly #items: readonly unknown[] | undefined;
+  readonly #bytes: DataView | undefined;
+  readonly #count: number;
   #at = 0;
 
-  constructor(reply: readonly unknown[]) {
-    this.#reply = reply;
+  constructor(reply: unknown) {
+    if (Array.isArray(reply)) {
+      this.#items = reply;
+      this.#count = reply.length;
+    } else if (reply instanceof Uint8Array) {
+      if (reply.byteLength % 8 !== 0)
+        throw new NotOurs(`the reply has ${reply.byteLength} bytes, which are no numbers`);
+      this.#bytes = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
+      this.#count = reply.byteLength / 8;
+    } else throw new NotOurs(`the reply is ${reply === null ? 'null' : `a ${typeof reply}`}`);
   }
 
-  /** The next whole number; large ones travel as text. */
+  /** The next whole number. In a list large ones travel as text. */
   next(): number {
-    const item = this.#reply[this.#at];
-    const number = typeof item === 'string' && item !== '' ? Number(item) : item;
-    if (!Number.isSafeInteger(number)) throw new NotOurs(`item ${this.#at} of the reply is no whole number`);
-    this.#at += 1;
-    return number as number;
+    const at = this.#at;
+    if (at >= this.#count) throw new NotOurs(`the reply has only ${at} items`);
+    this.#at = at + 1;
+    const number = this.#bytes === undefined ? this.#listed(at) : this.#bytes.getFloat64(8 * at, true);
+    if (!Number.isSafeInteger(number)) throw new NotOurs(`item ${at} of the reply is no whole number`);
+    return number;
+  }
+
+  #listed(at: number): number {
+    const item = this.#items?.[at];
+    return typeof item === 'string' && item !== '' ? Number(item) : (item as number);
   }
 
   end(): void {
-    if (this.#at !== this.#reply.length)
-      throw new NotOurs(`the reply has ${this.#reply.length - this.#at} items too many`);
+    if (this.#at !== this.#count) throw new NotOurs(`the reply has ${this.#count - this.#at} items too many`);
   }
 }
 
 /**
- * One outcome for each of `steps`, from what EVALSHA answered to their call: a list, or bytes when a packed reply was asked for. Never throws: a reply that cannot be read (null among
- * them) is the fault `unknown-outcome` for every step, because nobody knows what ran.
+ * One outcome for each of `steps`, from what EVALSHA answered to their call: a list, or bytes when a packed reply was
+ * asked for. Never throws: a reply that cannot be read (null among them) is the fault `unknown-outcome` for every step, because nobody
+ * knows what ran.
  */
 export function decodeReply(reply: unknown, steps: readonly Step[]): readonly Outcome[] {
   try {
-    const items = reply instanceof Uint8Array ? unpacked(reply) : reply;
-    if (!Array.isArray(items)) throw new NotOurs(`the reply is ${reply === null ? 'null' : `a ${typeof reply}`}`);
-    const reader = new Reader(items);
+    const reader = new Reader(reply);
     const now = reader.next();
-    const outcomes = steps.map((step) => outcomeOf(reader, step, now));
+    const outcomes: Outcome[] = [];
+    for (const step of steps) outcomes.push(outcomeOf(reader, step, now));
     reader.end();
     return outcomes;
   } catch (cause) {
@@ -117,85 +124,119 @@ function corrupt(code: number, name: string): FaultOutcome {
   return { ok: false, fault: 'corrupt', cause: new Error(`the key of ${name} must hold a ledger, got ${holds}`) };
 }
 
-/** What was read of one charge: what was used or owed before the step, or the verdict of a log. */
-type Answer = StateAnswer | { readonly kind: 'log'; readonly admits: boolean; readonly verdict: Verdict };
-
-interface StateAnswer {
-  readonly kind: 'state';
-  readonly admits: boolean;
-  readonly state: WindowState | BucketState | undefined;
-  /** Where the charge lies, when it was charged. */
-  readonly mark: Mark | undefined;
-}
-
 function askOutcome(reader: Reader, step: AskStep, now: number): Outcome {
   const { charges } = step;
-  const answers: Answer[] = [];
+  const verdicts: Verdict[] = [];
   let allowed = true;
-  for (let i = 0; i < charges.length; i += 1) {
-    const charge = charges[i] as Charge;
+  for (const charge of charges) {
     const word = reader.next();
     if (word < 0 && word > LARGE) return corrupt(word, charges[reader.next() - 1]?.ledger.name ?? 'a ledger');
-    const answer =
-      charge.rule.algorithm === 'sliding-window-log'
-        ? logAnswer(reader, word, charge, charge.rule)
-        : stateAnswer(reader, word, charge.rule, now);
-    if (charge.enforce && !answer.admits) allowed = false;
-    answers.push(answer);
+    const verdict = verdictOf(reader, word, charge, now);
+    if (charge.enforce && !verdict.admits) allowed = false;
+    verdicts.push(verdict);
   }
-  const verdicts = answers.map((answer, i) =>
-    answer.kind === 'log' ? answer.verdict : stateVerdict(answer, charges[i] as Charge, now),
-  );
   return { ok: true, op: step.op, now, allowed, verdicts };
 }
 
-function stateAnswer(reader: Reader, word: number, rule: FixedWindowRule | TokenBucketRule, now: number): StateAnswer {
+function verdictOf(reader: Reader, word: number, charge: Charge, now: number): Verdict {
+  const { rule } = charge;
+  if (rule.algorithm === 'sliding-window-log') return logVerdict(reader, word, charge, rule);
   const bits = word < 0 ? LARGE - word : word % BITS;
   const level = word < 0 ? reader.next() : (word - bits) / BITS;
-  const isWindow = rule.algorithm === 'fixed-window';
-  let state: WindowState | BucketState | undefined;
-  if ((bits & HAS_STATE) !== 0) {
-    const at = (bits & HAS_ANCHOR) !== 0 ? reader.next() : isWindow ? windowStart(rule, now) : now;
-    state = isWindow ? { start: at, used: level, id: 0 } : { debt: level, at, charged: 0, id: 0 };
-  }
-  let mark: Mark | undefined;
-  if ((bits & CHARGED) !== 0) {
-    const position = reader.next();
-    mark = { id: reader.next(), at: evaluatedAt(state, now), position };
-  }
-  return { kind: 'state', admits: (bits & ADMITS) !== 0, state, mark };
+  const anchor = (bits & HAS_ANCHOR) !== 0 ? reader.next() : undefined;
+  const hasState = (bits & HAS_STATE) !== 0;
+  return rule.algorithm === 'token-bucket'
+    ? bucketVerdict(
+        reader,
+        bits,
+        hasState ? { debt: level, at: anchor ?? now, charged: 0, id: 0 } : undefined,
+        charge,
+        now,
+      )
+    : windowVerdict(
+        reader,
+        bits,
+        hasState ? { start: anchor ?? windowStart(rule, now), used: level, id: 0 } : undefined,
+        charge,
+        now,
+      );
 }
 
-/** A bucket whose anchor lies a little after `now` is charged at its anchor. For a window it does not matter. */
-function evaluatedAt(state: WindowState | BucketState | undefined, now: number): number {
-  const at = state !== undefined && 'debt' in state ? state.at : now;
-  return at > now && at - now <= STEP_BACK_MS ? at : now;
-}
+// The algorithms by name, not looked up for each charge: what is called is known then, and the engine inlines it. Each is written into
+// the records of the charge before.
+const bucket = algorithms['token-bucket'];
+const window = algorithms['fixed-window'];
+let bucketView: unknown;
+let windowView: unknown;
+let bucketNumbers: ReturnType<typeof bucket.numbers> | undefined;
+let windowNumbers: ReturnType<typeof window.numbers> | undefined;
 
-/** The verdict that core gives on the state that Lua decided on. Lua wrote what it decided, so that stands. */
-function stateVerdict({ admits, state, mark }: StateAnswer, { rule, cost, holdBack }: Charge, now: number): Verdict {
-  const algorithm = algorithms[rule.algorithm];
-  const view = algorithm.view(state, rule, now);
-  const charged = mark !== undefined;
-  const { remaining, resetAfterMs, moreAfterMs } = algorithm.numbers(view, rule, holdBack, charged ? cost : 0);
-  let retryAfterMs = 0;
-  if (!admits) {
-    retryAfterMs =
-      cost > ruleLimit(rule) - holdBack ? Number.POSITIVE_INFINITY : algorithm.waitMs(view, rule, cost, holdBack);
-  }
+function bucketVerdict(
+  reader: Reader,
+  bits: number,
+  state: BucketState | undefined,
+  charge: Charge,
+  now: number,
+): Verdict {
+  const { rule, cost, holdBack } = charge;
+  const charged = (bits & CHARGED) !== 0;
+  // A bucket whose anchor lies a little after `now` is charged at its anchor.
+  const at = state !== undefined && state.at > now && state.at - now <= STEP_BACK_MS ? state.at : now;
+  const mark = charged ? markAt(reader, at) : undefined;
+  bucketView = bucket.view(state, rule, now, bucketView as object);
+  bucketNumbers = bucket.numbers(bucketView, rule, holdBack, charged ? cost : 0, bucketNumbers);
+  const { remaining, resetAfterMs, moreAfterMs } = bucketNumbers;
+  const admits = (bits & ADMITS) !== 0;
   return {
     admits,
-    heldBack: !admits && holdBack > 0 && algorithm.admits(view, rule, cost, 0),
+    heldBack: !admits && holdBack > 0 && bucket.admits(bucketView, rule, cost, 0),
     charged,
     remaining,
-    retryAfterMs,
+    retryAfterMs: admits ? 0 : retryAfterMs(charge, () => bucket.waitMs(bucketView, rule, cost, holdBack)),
     resetAfterMs,
     moreAfterMs,
     mark,
   };
 }
 
-function logAnswer(reader: Reader, word: number, { cost, holdBack }: Charge, rule: SlidingWindowLogRule): Answer {
+function windowVerdict(
+  reader: Reader,
+  bits: number,
+  state: WindowState | undefined,
+  charge: Charge,
+  now: number,
+): Verdict {
+  const { rule, cost, holdBack } = charge;
+  const charged = (bits & CHARGED) !== 0;
+  const mark = charged ? markAt(reader, now) : undefined;
+  windowView = window.view(state, rule, now, windowView as object);
+  windowNumbers = window.numbers(windowView, rule, holdBack, charged ? cost : 0, windowNumbers);
+  const { remaining, resetAfterMs, moreAfterMs } = windowNumbers;
+  const admits = (bits & ADMITS) !== 0;
+  return {
+    admits,
+    heldBack: !admits && holdBack > 0 && window.admits(windowView, rule, cost, 0),
+    charged,
+    remaining,
+    retryAfterMs: admits ? 0 : retryAfterMs(charge, () => window.waitMs(windowView, rule, cost, holdBack)),
+    resetAfterMs,
+    moreAfterMs,
+    mark,
+  };
+}
+
+/** Where the charge lies. */
+function markAt(reader: Reader, at: number): Mark {
+  const position = reader.next();
+  return { id: reader.next(), at, position };
+}
+
+/** Refused: for ever, or for as long as core says. */
+function retryAfterMs({ rule, cost, holdBack }: Charge, waitMs: () => number): number {
+  return cost > ruleLimit(rule) - holdBack ? Number.POSITIVE_INFINITY : waitMs();
+}
+
+function logVerdict(reader: Reader, word: number, { cost, holdBack }: Charge, rule: SlidingWindowLogRule): Verdict {
   const admits = (word & ADMITS) !== 0;
   const used = reader.next();
   const waitMs = reader.next();
@@ -204,18 +245,14 @@ function logAnswer(reader: Reader, word: number, { cost, holdBack }: Charge, rul
   const budget = rule.limit - holdBack;
   const charged = (word & CHARGED) !== 0;
   return {
-    kind: 'log',
     admits,
-    verdict: {
-      admits,
-      heldBack: !admits && holdBack > 0 && cost <= rule.limit - used,
-      charged,
-      remaining: Math.max(0, budget - used),
-      retryAfterMs: !admits && cost > budget ? Number.POSITIVE_INFINITY : waitMs,
-      resetAfterMs,
-      moreAfterMs,
-      mark: charged ? { id: reader.next(), at: reader.next(), position: 0 } : undefined,
-    },
+    heldBack: !admits && holdBack > 0 && cost <= rule.limit - used,
+    charged,
+    remaining: Math.max(0, budget - used),
+    retryAfterMs: !admits && cost > budget ? Number.POSITIVE_INFINITY : waitMs,
+    resetAfterMs,
+    moreAfterMs,
+    mark: charged ? { id: reader.next(), at: reader.next(), position: 0 } : undefined,
   };
 }
 

@@ -36,8 +36,15 @@ function seeds(): () => number {
   };
 }
 
-/** @param clock the caller's, or undefined for the server's own. */
-export function limiterProgram(prefix: string, clock: (() => number) | undefined): Program {
+/**
+ * @param clock the caller's, or undefined for the server's own.
+ * @param packedReply the client hands replies over as bytes; see EncodeOptions.
+ */
+export function limiterProgram(
+  prefix: string,
+  clock: (() => number) | undefined,
+  packedReply: boolean = false,
+): Program {
   const seed = seeds();
   const now = (): number | undefined => {
     if (clock === undefined) return undefined;
@@ -51,7 +58,7 @@ export function limiterProgram(prefix: string, clock: (() => number) | undefined
   return {
     script,
     sha1: scriptSha1,
-    encode: (steps, deadline) => encodeCall(steps, { prefix, now: now(), seed: seed(), deadline }),
+    encode: (steps, deadline) => encodeCall(steps, { prefix, now: now(), seed: seed(), deadline, packedReply }),
     decode: decodeReply,
   };
 }

@@ -13,6 +13,8 @@ export interface RedisClient {
   on(event: string, listener: ClientListener): unknown;
   off(event: string, listener: ClientListener): unknown;
   call(command: string, args: string[]): Promise<unknown>;
+  /** The same, with bytes in place of text in the reply. */
+  callBuffer(command: string, args: string[]): Promise<unknown>;
 }
 
 /** A Cluster of ioredis >= 5 or iovalkey. */
@@ -28,7 +30,12 @@ export interface ClusterClient {
   on(event: string, listener: ClientListener): unknown;
   off(event: string, listener: ClientListener): unknown;
   call(command: string, args: string[]): Promise<unknown>;
+  /** The same, with bytes in place of text in the reply. */
+  callBuffer(command: string, args: string[]): Promise<unknown>;
 }
+
+/** Whose replies are bytes. */
+export const SCRIPT_COMMANDS: ReadonlySet<string> = new Set(['evalsha', 'eval']);
 
 /**
  * Sends a command through the method of its name: `call('evalsha', [...])` loses the command's name where automatic pipelining
@@ -39,7 +46,9 @@ export function sendBy(
   command: string,
   args: readonly string[],
 ): Promise<unknown> {
-  const methods = client as unknown as Record<string, (...args: string[]) => Promise<unknown>>;
-  const method = methods[command];
-  return method === undefined ? client.call(command, [...args]) : method.apply(client, args as string[]);
+  const methods = client as unknown as Record<string, (args: readonly string[]) => Promise<unknown>>;
+  const asBytes = SCRIPT_COMMANDS.has(command);
+  const method = methods[asBytes ? `${command}Buffer` : command];
+  if (method !== undefined) return method.call(client, args);
+  return asBytes ? client.callBuffer(command, [...args]) : client.call(command, [...args]);
 }

@@ -2,7 +2,7 @@
  * An ioredis Cluster as a link. The Cluster knows which node serves which slot and follows MOVED and ASK (which prove that nothing
  * ran); this file decides when a node is ready, opens it again after a loss, and asks for the map when a slot has no ready node.
  */
-import { type ClusterClient, type RedisClient, sendBy } from './client.js';
+import { type ClusterClient, type RedisClient, SCRIPT_COMMANDS, sendBy } from './client.js';
 import { type Connection, isReplyError, keyPrefixOf, watchConnection } from './ioredis-link.js';
 import { type Lane, type Link, type LinkHooks, NotSent } from './link.js';
 import { reopening } from './reopening.js';
@@ -10,7 +10,6 @@ import { SAFE_CLUSTER_OPTIONS } from './safe-options.js';
 
 /** A map that is missing or old is asked for at most this often. */
 const REFRESH_MS = 200;
-const SCRIPT_COMMANDS: ReadonlySet<string> = new Set(['evalsha', 'eval']);
 
 interface Nodes {
   lane(slot: number): Lane;

@@ -19,7 +19,7 @@ export interface AdaptedClient {
 
 export type RedisStoreClient = RedisClient | ClusterClient | AdaptedClient;
 
-const METHODS = ['duplicate', 'connect', 'disconnect', 'on', 'off', 'call'] as const;
+const METHODS = ['duplicate', 'connect', 'disconnect', 'on', 'off', 'call', 'callBuffer'] as const;
 
 function isAdapted(client: RedisStoreClient): client is AdaptedClient {
   return 'limiterLink' in client && typeof client.limiterLink === 'function';

@@ -3,10 +3,15 @@
  * node-redis knows no "ready and greeted", waits for replies without an end, and names its errors by class only; this file
  * makes up for that.
  */
+import { SCRIPT_COMMANDS } from './client.js';
 import { messageOf } from './faults.js';
 import { type Lane, type Link, type LinkHooks, NotSent } from './link.js';
 import type { AdaptedClient } from './link-maker.js';
 import { backoffMs, CONNECT_TIMEOUT_MS, DEAD_LINK_MS } from './safe-options.js';
+
+/** RESP type `$`: a string of bytes. */
+const AS_BYTES = { typeMapping: { 36: Buffer } };
+const AS_TEXT = { typeMapping: {} };
 
 type Listener = (...args: unknown[]) => void;
 
@@ -100,7 +105,7 @@ function watch(
       if (inFlight === 0) signAt = performance.now();
       inFlight += 1;
       try {
-        return await client.sendCommand([command, ...args], { typeMapping: {} });
+        return await client.sendCommand([command, ...args], SCRIPT_COMMANDS.has(command) ? AS_BYTES : AS_TEXT);
       } catch (error) {
         if (messageOf(error) === 'The queue is full')
           throw new NotSent('The client takes no more commands', { cause: error });

@@ -59,7 +59,7 @@ export function redisStore(client: RedisStoreClient, options: RedisStoreOptions 
   return storeOver({
     makeLink: linkMakerFor(client, connection === 'shared'),
     prefix,
-    makeProgram: (whole) => limiterProgram(whole, clock),
+    makeProgram: (whole) => limiterProgram(whole, clock, true),
     clock: clock === undefined ? 'own' : 'caller',
     staleAfterMs,
     giveBack: crossSlot === 'give-back',

@@ -56,6 +56,7 @@ interface Call {
   readonly traffic: Traffic;
   readonly items: readonly Item[];
   readonly steps: readonly Step[];
+  /** What EVALSHA gets. */
   readonly parts: readonly string[];
   /** How often it came too late before. */
   readonly late: number;
@@ -96,7 +97,7 @@ export function createSender(
     let parts: string[];
     try {
       const { keys, args } = program.encode(steps, clocks.deadline(lane.name, deadlineAt));
-      parts = [String(keys.length), ...keys, ...args];
+      parts = [program.sha1, `${keys.length}`, ...keys, ...args];
     } catch (error) {
       // One caller's mistake is not the others' fault.
       if (live.length === 1) hooks.fail(live[0] as Item, error);
@@ -134,9 +135,7 @@ export function createSender(
       hooks.settled();
     };
     if (asText) traffic.texts += 1;
-    const sent = asText
-      ? lane.send('eval', [program.script, ...parts])
-      : lane.send('evalsha', [program.sha1, ...parts]);
+    const sent = asText ? lane.send('eval', [program.script, ...parts.slice(1)]) : lane.send('evalsha', parts);
     sent.then(
       (reply) => {
         receive(call, reply);

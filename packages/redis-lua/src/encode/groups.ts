@@ -17,15 +17,17 @@ export class Groups {
    * @returns whether there is one.
    */
   markShared(): boolean {
-    const later = new Set<number>();
+    // By place.
+    const later: boolean[] = [];
     let shared = false;
-    for (const { places } of this.#groups.toReversed()) {
+    for (let g = this.#groups.length - 1; g >= 0; g -= 1) {
+      const { places } = this.#groups[g] as { readonly places: number[] };
       for (let i = places.length - 1; i >= 0; i -= 1) {
         const place = places[i] as number;
-        if (later.has(place)) {
+        if (later[place] === true) {
           places[i] = -place;
           shared = true;
-        } else later.add(place);
+        } else later[place] = true;
       }
     }
     return shared;

@@ -1,5 +1,5 @@
 /** Calls that only ask and charge windows and buckets, three at most in a step: the JSON of lua/2-plain.lua. */
-import type { AskStep, Step } from '@limiter/core';
+import type { AskStep, Charge, Step } from '@limiter/core';
 import { keyOf } from '../keys.js';
 import { numbersOf } from './charge-numbers.js';
 import { Groups } from './groups.js';
@@ -17,14 +17,29 @@ export function isPlain(step: Step): step is AskStep {
 export function encodePlain(steps: readonly AskStep[], prefix: string): { keys: readonly string[]; json: string } {
   const keys = new KeyList();
   const groups = new Groups();
+  let before: AskStep | undefined;
+  let places: number[] = [];
   for (const step of steps) {
     if (step.charges.length === 0) continue;
-    const places = groups.places(templateOf(step), true);
+    if (before === undefined || !asksTheSame(step, before)) places = groups.places(templateOf(step), true);
+    before = step;
     for (const { ledger } of step.charges) places.push(keys.place(keyOf(ledger, prefix), false));
   }
-  const shared = groups.markShared();
+  const shared = keys.repeated && groups.markShared();
   const json = `[${shared ? 1 : 0}${groups.text((places) => (shared ? `[${places}]` : `${places.length}`))}]`;
   return { keys: keys.all, json };
+}
+
+/** Known without a look at the numbers, as is usual when both are one limiter's; else the templates tell. */
+function asksTheSame(step: AskStep, other: AskStep): boolean {
+  if (step.op !== other.op || step.charges.length !== other.charges.length) return false;
+  for (let i = 0; i < step.charges.length; i += 1) {
+    const one = step.charges[i] as Charge;
+    const two = other.charges[i] as Charge;
+    if (one.rule !== two.rule || one.cost !== two.cost) return false;
+    if (one.holdBack !== two.holdBack || one.enforce !== two.enforce) return false;
+  }
+  return true;
 }
 
 /** What a step asks, without its keys: steps that ask the same of different keys have the same. */
