@@ -1,9 +1,10 @@
 /** docs/benchmarks.md and its drawings, made from a run. Nothing in them is written by hand. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { REASONS } from '../goals/reasons.js';
 import { type Entry, figure, quantile, type Result, ratio } from '../harness/result.js';
 import type { Run } from '../harness/run-file.js';
-import { judged } from './judge.js';
+import { type Judged, judged } from './judge.js';
 import { draw } from './plots.js';
 import { number, spread, table } from './words.js';
 
@@ -44,7 +45,18 @@ function goals(run: Run): string {
     verdict === 'met' ? 'met' : `**${verdict}**`,
   ]);
   const count = (verdict: string): number => all.filter((one) => one.verdict === verdict).length;
-  return `## Goals\n\n${count('met')} met, ${count('missed')} missed, ${count('not measured')} not measured. The median decides.\n\n${table(['case', 'goal', 'bound', 'figure', ''], rows)}`;
+  return `## Goals\n\n${count('met')} met, ${count('missed')} missed, ${count('not measured')} not measured. The median decides.\n\n${table(['case', 'goal', 'bound', 'figure', ''], rows)}${reasons(all)}`;
+}
+
+/** A missed goal without a reason is said to have none. */
+function reasons(all: readonly Judged[]): string {
+  const groups = [...new Set(all.filter(({ verdict }) => verdict === 'missed').map(({ goal }) => goal.group))];
+  if (groups.length === 0) return '';
+  const whyOf = (group: string): string => REASONS.find((reason) => reason.group.test(group))?.why ?? 'Not known yet.';
+  const whys = new Map<string, string[]>();
+  for (const group of groups) whys.set(whyOf(group), [...(whys.get(whyOf(group)) ?? []), group]);
+  const lines = [...whys].map(([why, missed]) => `- **${missed.join('; ')}.** ${why}`);
+  return `\n\n### Why some are missed\n\n${lines.join('\n')}`;
 }
 
 const fileOf = (id: string): string => `benchmarks-${id.replaceAll(/[^a-z0-9]+/gi, '-')}.svg`;
