@@ -9,8 +9,7 @@ import type { Entry, Role } from '../harness/result.js';
 import { roundsOr } from '../harness/settings.js';
 
 const folder = join(import.meta.dirname, '..', '..');
-/** `lru-cache` is to the memory store what a client is to the others. */
-const DRIVERS = ['ioredis', '@upstash/redis', 'better-sqlite3', 'lru-cache'];
+const DRIVERS = ['ioredis', '@upstash/redis', 'better-sqlite3'];
 
 async function bundle(contents: string, external: readonly string[] = DRIVERS): Promise<string> {
   const { outputFiles } = await build({
