@@ -11,24 +11,21 @@ import {
 import type { Statements } from './connection.js';
 import type { SqliteValue } from './driver.js';
 import { dropLedger } from './housekeeping.js';
-import { Known, type Small } from './known.js';
+import { type Entry, Known } from './known.js';
 import { HEADER, StoredLog } from './log.js';
 import { stored, unpack } from './numbers.js';
 
 /** So many rows are written by one statement at most. */
 const ROWS_A_STATEMENT = 16;
 
-/** key, id, at, amount, sum, full_at */
-type SmallRow = [key: string, id: number, at: number, amount: number, sum: number, fullAt: number];
-
 /**
- * The ledgers of one connection, inside transactions. Windows and buckets are written when the transaction ends, each once
- * and several by a statement, and read when they are not known (known.ts); logs are read and written as they are.
+ * The ledgers of one connection, inside transactions. Windows and buckets are read when they are not known (known.ts), and
+ * written when the transaction ends, each once and several by a statement; logs are read and written as they are.
  */
 export class Ledgers {
   readonly #connection: Statements;
   readonly #known = new Known();
-  readonly #unwritten = new Map<string, SmallRow>();
+  #unwritten: Entry[] = [];
 
   constructor(connection: Statements) {
     this.#connection = connection;
@@ -41,19 +38,14 @@ export class Ledgers {
   }
 
   /** What is stored under `key` for a ledger of this rule's kind. @throws Corrupt */
-  read(key: string, rule: Rule): LedgerState | undefined {
-    if (rule.algorithm === 'sliding-window-log') return this.#readLog(key);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known ?? undefined;
-    if (this.#unwritten.has(key)) this.end();
-    const state = this.#readSmall(key, rule);
-    this.#known.set(key, state);
-    return state ?? undefined;
+  find(key: string, rule: Rule): Entry {
+    if (rule.algorithm === 'sliding-window-log') return { key, state: this.#readLog(key), unwritten: undefined };
+    return this.#known.get(key) ?? this.#known.add({ key, state: this.#readSmall(key, rule), unwritten: undefined });
   }
 
-  #readSmall(key: string, rule: Rule): Small {
+  #readSmall(key: string, rule: Rule): LedgerState | undefined {
     const row = this.#connection.small.get(key);
-    if (row === undefined) return null;
+    if (row === undefined) return undefined;
     const id = stored(row[0]);
     // A window on a clock grid may start before 1970.
     const at = stored(row[1], Number.MIN_SAFE_INTEGER);
@@ -75,62 +67,68 @@ export class Ledgers {
     return new StoredLog(this.#connection, id, at, amount, sum, tree, unpack(row[5], HEADER));
   }
 
-  write(key: string, rule: Rule, state: LedgerState | undefined, change: Change): void {
-    switch (rule.algorithm) {
-      case 'fixed-window': {
-        const window = change as WindowState;
-        this.#set([key, window.id, window.start, window.used, 0, fullAgainAt(rule, window)], window);
-        return;
-      }
-      case 'token-bucket': {
-        const bucket = change as BucketState;
-        this.#set([key, bucket.id, bucket.at, bucket.debt, bucket.charged, fullAgainAt(rule, bucket)], bucket);
-        return;
-      }
-      case 'sliding-window-log': {
-        const { create } = change as LogChange;
-        const log = create === undefined ? (state as StoredLog) : StoredLog.create(this.#connection, create);
-        log.store(key, change as LogChange, rule.windowMs);
-      }
+  write(entry: Entry, rule: Rule, change: Change): void {
+    if (rule.algorithm === 'sliding-window-log') {
+      const { create } = change as LogChange;
+      const log = create === undefined ? (entry.state as StoredLog) : StoredLog.create(this.#connection, create);
+      log.store(entry.key, change as LogChange, rule.windowMs);
+      return;
     }
-  }
-
-  #set(row: SmallRow, state: WindowState | BucketState): void {
-    this.#unwritten.set(row[0], row);
-    this.#known.set(row[0], state);
+    entry.state = change as WindowState | BucketState;
+    if (entry.unwritten === undefined) this.#unwritten.push(entry);
+    entry.unwritten = rule;
   }
 
   drop(key: string): void {
-    this.#unwritten.delete(key);
     this.gone(key);
     dropLedger(this.#connection, key);
   }
 
   /** The row was deleted. */
   gone(key: string): void {
-    this.#known.set(key, null);
+    const entry = this.#known.get(key);
+    if (entry === undefined) return;
+    entry.state = undefined;
+    entry.unwritten = undefined;
   }
 
   /** Last before COMMIT: everything is in the database. */
   end(): void {
-    if (this.#unwritten.size === 0) return;
+    if (this.#unwritten.length === 0) return;
     let values: SqliteValue[] = [];
-    let rows = 0;
-    for (const row of this.#unwritten.values()) {
-      values.push(...row);
-      rows += 1;
-      if (rows < ROWS_A_STATEMENT) continue;
-      this.#connection.putSmall(rows).run(...values);
-      values = [];
-      rows = 0;
+    for (const entry of this.#unwritten) {
+      addRow(values, entry);
+      if (values.length === ROWS_A_STATEMENT * COLUMNS) {
+        this.#put(values);
+        values = [];
+      }
     }
-    if (rows > 0) this.#connection.putSmall(rows).run(...values);
-    this.#unwritten.clear();
+    if (values.length > 0) this.#put(values);
+    this.#unwritten = [];
+  }
+
+  #put(values: readonly SqliteValue[]): void {
+    this.#connection.putSmall(values.length / COLUMNS).run(...values);
   }
 
   /** The transaction was taken back. */
   forget(): void {
-    this.#unwritten.clear();
+    this.#unwritten = [];
     this.#known.forget();
+  }
+}
+
+const COLUMNS = 6;
+
+/** Adds key, id, at, amount, sum, full_at, unless the entry was dropped since. */
+function addRow(values: SqliteValue[], entry: Entry): void {
+  const { key, state, unwritten: rule } = entry;
+  entry.unwritten = undefined;
+  if (rule?.algorithm === 'fixed-window') {
+    const { id, start, used } = state as WindowState;
+    values.push(key, id, start, used, 0, fullAgainAt(rule, state as WindowState));
+  } else if (rule?.algorithm === 'token-bucket') {
+    const { id, at, debt, charged } = state as BucketState;
+    values.push(key, id, at, debt, charged, fullAgainAt(rule, state as BucketState));
   }
 }

@@ -19,11 +19,18 @@ export interface Opening {
   close(): void;
 }
 
+/**
+ * A charge writes one page, which is most of what it takes: a small one, and with it as many in the log as make 4 MB before
+ * they are copied into the file, SQLite's usual size. In a file that is there already pages keep their size.
+ */
+const SETTINGS = `
+  PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;
+`;
+
 function openFile(path: string): Connection {
   const database = openDatabase(path);
   try {
-    // A charge writes one page, and most of its time goes into that. In a file that is there already the page stays as it is.
-    database.exec('PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    database.exec(SETTINGS);
     return connect(database, true);
   } catch (error) {
     database.close();

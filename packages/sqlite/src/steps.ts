@@ -14,6 +14,7 @@ import {
 import type { Connection } from './connection.js';
 import { newId } from './identity.js';
 import { ledgerKey, onceKey } from './keys.js';
+import type { Entry } from './known.js';
 
 const NOTHING: Adjusted = { givenBack: 0, charged: 0, cut: 0 };
 
@@ -44,12 +45,12 @@ export function perform(stage: Stage, step: Step): Outcome {
 
 function ask(stage: Stage, step: AskStep): Outcome {
   const { connection, prefix } = stage;
-  const keys: string[] = [];
+  const entries: Entry[] = [];
   const states: (LedgerState | undefined)[] = [];
   for (const { ledger, rule } of step.charges) {
-    const key = ledgerKey(prefix, ledger);
-    keys.push(key);
-    states.push(connection.ledgers.read(key, rule));
+    const entry = connection.ledgers.find(ledgerKey(prefix, ledger), rule);
+    entries.push(entry);
+    states.push(entry.state);
   }
   const { outcome, changes } = evaluate(step, states, timeOf(stage), newId);
   for (let i = 0; i < changes.length; i += 1) {
@@ -57,7 +58,7 @@ function ask(stage: Stage, step: AskStep): Outcome {
     const charge = step.charges[i];
     if (change === undefined || charge === undefined) continue;
     stage.wrote = true;
-    connection.ledgers.write(keys[i] as string, charge.rule, states[i], change);
+    connection.ledgers.write(entries[i] as Entry, charge.rule, change);
   }
   return outcome;
 }
@@ -73,13 +74,12 @@ function adjustAll(stage: Stage, step: AdjustStep): Outcome {
   const done: Adjusted[] = [];
   for (const adjustment of step.adjustments) {
     const { ledger, rule } = adjustment;
-    const key = ledgerKey(prefix, ledger);
-    const state = connection.ledgers.read(key, rule);
-    const { adjusted, change } = adjust(adjustment, state, now, newId);
+    const entry = connection.ledgers.find(ledgerKey(prefix, ledger), rule);
+    const { adjusted, change } = adjust(adjustment, entry.state, now, newId);
     done.push(adjusted);
     if (change === undefined) continue;
     stage.wrote = true;
-    connection.ledgers.write(key, rule, state, change);
+    connection.ledgers.write(entry, rule, change);
   }
   if (step.once !== undefined && once !== undefined) {
     stage.wrote = true;
