@@ -17,7 +17,7 @@ export interface Eviction {
 export interface MemoryStoreOptions {
   /** Whole ms since the Unix epoch, 0 <= now < 2^52; for tests and virtual time. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
-  /** How many keys are kept, 1 .. 16,000,000. A key is one set of axis values, with all its limits. Default 100,000. */
+  /** How many keys are kept, 1 .. 8,000,000. A key is one set of axis values, with all its limits. Default 100,000. */
   readonly max?: number | undefined;
   /** How many processes like this one share the traffic: every limit is divided by it, rounding down. 1 .. 2^53-1. Default 1. */
   readonly instances?: number | undefined;
@@ -33,8 +33,8 @@ export interface CheckedOptions {
 }
 
 const DEFAULT_MAX = 100_000;
-/** A Map holds 2^24 keys. */
-const MOST_KEYS = 16_000_000;
+/** A Map has room for 2^24 keys, those included that have left since it was last tidied; it tidies itself where they are half. */
+const MOST_KEYS = 8_000_000;
 const CLOCK_END = 2 ** 52;
 
 export function checkOptions(options: MemoryStoreOptions): CheckedOptions {

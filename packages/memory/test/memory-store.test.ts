@@ -54,7 +54,7 @@ describe('a memory store', () => {
   });
 
   it('refuses options that mean nothing, with the value and the rule', () => {
-    for (const max of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 24, '5'] as number[]) {
+    for (const max of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 8_000_001, '5'] as number[]) {
       expect(codeOf(() => memoryStore({ max }))).toMatch(
         /^ERR_LIMITER_OPTION: max must be a whole number of keys.*got/,
       );

@@ -84,7 +84,7 @@ export function program({ stdout, stderr, env }: Surroundings): Command {
       60,
     )
     .option('--ipv6-prefix <bits>', 'count an IPv6 network of this size as one client', wholeNumber(1, 128), 128)
-    .option('--max-keys <n>', 'how many ledgers to hold at once', wholeNumber(1, 16_000_000), 1_000_000)
+    .option('--max-keys <n>', 'how many ledgers to hold at once', wholeNumber(1, 8_000_000), 1_000_000)
     .option('--color', 'use colours even if this is no terminal')
     .option('--no-color', 'use no colours')
     .addHelpText('after', GRAMMAR)
