@@ -80,7 +80,7 @@ export function scaleRule(rule: Rule, numerator: number, denominator: number): R
  * @example scaleGrid('b60000', 1, 3) // 'b180000'
  */
 export function scaleGrid(grid: string, numerator: number, denominator: number): string {
-  if (!grid.startsWith('b')) return grid;
+  if (numerator === denominator || !grid.startsWith('b')) return grid;
   return `b${scaleRefillMs(Number(grid.slice(1)), numerator, denominator)}`;
 }
 

@@ -170,5 +170,7 @@ describe('a scaled rule', () => {
       }),
     );
     for (const grid of ['f60000', 'f60000+7', 'r60000', 'l60000']) expect(scaleGrid(grid, 1, 3)).toBe(grid);
+    // All of it is the rule as it was, in lowest terms or not.
+    for (const all of [1, 2, 5, 60_000]) expect(scaleGrid('b1', all, all)).toBe('b1');
   });
 });
