@@ -218,8 +218,8 @@ if strings < #keys then
       local sequence = 17592186044416 + id % 8796093022208
       local member = writeEntry(sequence, 0, cost, now, 0, false)
       call('ZADD', key, now, member)
-      call('PEXPIRE', key, log.life)
       wrote = true
+      call('PEXPIRE', key, log.life)
       logs[k] = nil
       viewLog(k, windowMs)
       return sequence, now

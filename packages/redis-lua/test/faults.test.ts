@@ -152,6 +152,15 @@ describe('an error that the server raises', () => {
     expect(await redis.zcard(key)).toBe(1);
     expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
+
+  it('between the first entry of a log and its time to live is an unknown outcome, for the entry is there', async () => {
+    await redis.call('ACL', 'SETUSER', 'endless', 'on', '>endless', '~*', '+@all', '-pexpire');
+    const endless = new Redis(server.port, '127.0.0.1', { username: 'endless', password: 'endless' });
+    const outcomes = await luaStore(endless).run([consume(charge(log(5)))]);
+    await endless.quit();
+    expect(outcomes).toMatchObject([{ ok: false, fault: 'unknown-outcome' }]);
+    expect(await redis.zcard(keyOf(ledgerOf(log(5)), 'limiter'))).toBe(1);
+  });
 });
 
 it('a call that begins after its deadline reads and writes nothing, whatever it holds', async () => {
