@@ -27,7 +27,7 @@ import { ruleLimit } from './rule.js';
 import type { AskOutcome, AskStep, Charge, DeadlineSignal, Outcome, Step, Store, Verdict } from './store.js';
 
 export interface DenialMemoryOptions {
-  /** How many denials are remembered, 1 .. 10,000,000; the oldest leave first. Default 10,000. */
+  /** How many denials are remembered, 1 .. 8,000,000; the oldest leave first. Default 10,000. */
   readonly max?: number;
   /** How long at most a denial is believed, 1 .. 2^31-1 ms. Default 1,000. */
   readonly staleMs?: number;
@@ -55,7 +55,7 @@ export function withDenialMemory<S extends Store>(
   store: S,
   options: DenialMemoryOptions = {},
 ): Decorated<S> & DenialMemory {
-  const max = wholeNumber('max', options.max ?? 10_000, 1, 10_000_000);
+  const max = wholeNumber('max', options.max ?? 10_000, 1, 8_000_000);
   const staleMs = wholeNumber('staleMs', options.staleMs ?? 1_000, 1, LONGEST_TIMER_MS);
   const except = new Set(options.except);
   const now = options.now ?? monotonicNow;
