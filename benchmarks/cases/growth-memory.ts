@@ -7,7 +7,7 @@ import type { Entry, Result } from '../harness/result.js';
 import { part, quick } from '../harness/settings.js';
 import { FIRST, firstAfterSilence, log, QUESTIONS, SILENT_LOGS } from './memory-log.js';
 
-const ample = tokenBucket({ capacity: 1_000_000_000, refill: '10/1s' });
+const ample = tokenBucket({ capacity: 1_000_000_000, refill: '10/1h' });
 
 /** Keys in disorder. */
 function keys(count: number): Contender {

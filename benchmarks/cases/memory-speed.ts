@@ -24,7 +24,7 @@ function wrong(): never {
 }
 
 function ours(): Contender {
-  const limit = tokenBucket({ capacity: budget, refill: denied ? '1/1h' : '10/1s' });
+  const limit = tokenBucket({ capacity: budget, refill: denied ? '1/1h' : '10/1h' });
   const limits: Record<string, typeof limit> = three ? { a: limit, b: limit, c: limit } : { a: limit };
   const limiter = createLimiter({ name: 'api', store: memoryStore({ max: 1_000_000 }), limits });
   if (denied) limiter.consumeSync('user:0');
