@@ -14,7 +14,7 @@ import { LimiterError } from '@limiter/core';
 import { query, type SqliteDatabase } from './driver.js';
 
 /** The version of the tables that this code reads and writes. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS limiter_meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
@@ -37,7 +37,7 @@ function versionOf(database: SqliteDatabase): unknown {
 /**
  * Creates the tables where there are none; a second process that does the same at the same time is harmless.
  *
- * @throws LimiterError ERR_LIMITER_SCHEMA when a newer version of this package made the tables
+ * @throws LimiterError ERR_LIMITER_SCHEMA when another version of this package made the tables
  */
 export function prepareSchema(database: SqliteDatabase): void {
   let version = versionOf(database);
@@ -55,7 +55,13 @@ export function prepareSchema(database: SqliteDatabase): void {
   if (version !== SCHEMA_VERSION) {
     throw new LimiterError(
       'ERR_LIMITER_SCHEMA',
-      `the tables in this database have version ${String(version)}, this @limiter/sqlite reads version ${SCHEMA_VERSION}; update the package in every process that shares the file`,
+      `the tables in this database have version ${String(version)}, this @limiter/sqlite reads version ${SCHEMA_VERSION}; ${advice(version)}`,
     );
   }
+}
+
+function advice(version: unknown): string {
+  return Number(version) < SCHEMA_VERSION
+    ? 'they were made before the first release: drop limiter_ledger, limiter_node and limiter_meta while no process has the file open'
+    : 'update the package in every process that shares the file';
 }

@@ -131,14 +131,27 @@ describe('the tables', () => {
   it('of a newer version are an error that says what to do, and stay as they are', () => {
     const file = newFile();
     sqliteStore(file);
-    open(file).exec("UPDATE limiter_meta SET value = 2 WHERE name = 'version'");
+    open(file).exec("UPDATE limiter_meta SET value = 3 WHERE name = 'version'");
     expect(() => sqliteStore(file)).toThrow(
       expect.objectContaining({
         code: 'ERR_LIMITER_SCHEMA',
-        message: expect.stringMatching(/version 2.*version 1.*update the package/),
+        message: expect.stringMatching(/version 3.*version 2.*update the package/),
       }),
     );
-    expect(value(open(file), "SELECT value FROM limiter_meta WHERE name = 'version'")).toBe(2);
+    expect(value(open(file), "SELECT value FROM limiter_meta WHERE name = 'version'")).toBe(3);
+  });
+
+  it('of a build from before the first release are an error that says what to do, and stay as they are', () => {
+    const file = newFile();
+    sqliteStore(file);
+    open(file).exec("UPDATE limiter_meta SET value = 1 WHERE name = 'version'");
+    expect(() => sqliteStore(file)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_LIMITER_SCHEMA',
+        message: expect.stringMatching(/version 1.*version 2.*drop limiter_ledger/),
+      }),
+    );
+    expect(value(open(file), "SELECT value FROM limiter_meta WHERE name = 'version'")).toBe(1);
   });
 });
 
