@@ -1,7 +1,7 @@
 import type { AskStep, Charge, Rule } from '@limiter/core';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeCall } from '../src/index.js';
+import { encodeCall, keyOf } from '../src/index.js';
 
 const rules: readonly Rule[] = [
   { algorithm: 'token-bucket', capacity: 10, refillTokens: 1, refillMs: 1_000 },
@@ -13,7 +13,8 @@ const charge = fc.record({
   ledger: fc.record({
     name: fc.constantFrom('a', 'b'),
     grid: fc.constant('g'),
-    values: fc.tuple(fc.constantFrom('x', 'y', 'z')),
+    values: fc.oneof(fc.tuple(fc.constantFrom('x', 'y')), fc.tuple(fc.constantFrom('x', 'y'), fc.constant('x'))),
+    slot: fc.constantFrom(undefined, 's'),
   }),
   rule: fc.constantFrom(...rules),
   cost: fc.constantFrom(0, 1, 2),
@@ -57,4 +58,18 @@ it('a key that comes again is sent once, and marked for as long as a later step 
   const { keys, args } = encodeCall([one('x'), one('y'), one('x'), one('x')], { prefix: 'p', seed: 7 });
   expect(keys).toEqual(['p:{x}a:g', 'p:{y}a:g']);
   expect(JSON.parse(args[3] as string)).toEqual([1, expect.any(Array), [-1, 2, -1, 1]]);
+});
+
+it('every charge is written with the key of its own ledger, whatever the steps before it asked for', () => {
+  const full = step.filter(({ charges }) => charges.length > 0);
+  fc.assert(
+    fc.property(fc.array(full, { minLength: 2, maxLength: 12 }), (steps) => {
+      const { keys, args } = encodeCall(steps, { prefix: 'limiter', seed: 7 });
+      const [shared, ...groups] = JSON.parse(args[3] as string) as [number, ...(number | number[])[]];
+      const places = groups.flatMap((at, i) => (i % 2 === 1 && Array.isArray(at) ? at.map(Math.abs) : []));
+      const written = shared === 1 ? places.map((place) => keys[place - 1]) : keys;
+      expect(written).toEqual(steps.flatMap(({ charges }) => charges.map(({ ledger }) => keyOf(ledger, 'limiter'))));
+    }),
+    { numRuns: 2_000 },
+  );
 });

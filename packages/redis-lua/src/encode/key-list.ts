@@ -19,6 +19,12 @@ export class KeyList {
     return place;
   }
 
+  /** A place that is known to be the key's. */
+  again(place: number): number {
+    this.#repeated = true;
+    return place;
+  }
+
   /** The final place, once all keys are known. */
   resolved(place: number): number {
     return place < 0 ? this.#strings.length - place : place;

@@ -1,5 +1,5 @@
 /** Calls that only ask and charge windows and buckets, three at most in a step: the JSON of lua/2-plain.lua. */
-import type { AskStep, Charge, Step } from '@limiter/core';
+import type { AskStep, Charge, Ledger, Step } from '@limiter/core';
 import { keyOf } from '../keys.js';
 import { numbersOf } from './charge-numbers.js';
 import { Groups } from './groups.js';
@@ -22,8 +22,14 @@ export function encodePlain(steps: readonly AskStep[], prefix: string): { keys: 
   for (const step of steps) {
     if (step.charges.length === 0) continue;
     if (before === undefined || !asksTheSame(step, before)) places = groups.places(templateOf(step), true);
+    for (let i = 0; i < step.charges.length; i += 1) {
+      const { ledger } = step.charges[i] as Charge;
+      // Of the step before, if that is in this group: then it had as many charges.
+      const earlier = places[places.length - step.charges.length];
+      const isSame = earlier !== undefined && isSameLedger(ledger, before?.charges[i]?.ledger);
+      places.push(isSame ? keys.again(earlier) : keys.place(keyOf(ledger, prefix), false));
+    }
     before = step;
-    for (const { ledger } of step.charges) places.push(keys.place(keyOf(ledger, prefix), false));
   }
   const shared = keys.repeated && groups.markShared();
   const json = `[${shared ? 1 : 0}${groups.text((places) => (shared ? `[${places}]` : `${places.length}`))}]`;
@@ -39,6 +45,14 @@ function asksTheSame(step: AskStep, other: AskStep): boolean {
     if (one.rule !== two.rule || one.cost !== two.cost) return false;
     if (one.holdBack !== two.holdBack || one.enforce !== two.enforce) return false;
   }
+  return true;
+}
+
+/** Spares a hot key from being written and looked up for every step that asks for it. */
+function isSameLedger(ledger: Ledger, other: Ledger | undefined): boolean {
+  if (other === undefined || ledger.name !== other.name || ledger.grid !== other.grid) return false;
+  if (ledger.slot !== other.slot || ledger.values.length !== other.values.length) return false;
+  for (let i = 0; i < ledger.values.length; i += 1) if (ledger.values[i] !== other.values[i]) return false;
   return true;
 }
 
