@@ -25,6 +25,8 @@ export interface Statements {
   readonly putLedger: SqliteStatement;
   /** so many windows and buckets, each: key, id, at, amount, sum, full_at */
   putSmall(rows: number): SqliteStatement;
+  /** id, at, amount, sum, full_at; key, id, at, amount, sum: in place of a row that holds the latter */
+  readonly exchange: SqliteStatement;
   /** key -> tree; the row is gone */
   readonly takeLedger: Query;
   /** -> a number that no tree of this file has had */
@@ -82,6 +84,10 @@ export function connect(database: SqliteDatabase, alone: boolean): Connection {
       putSmall[rows] ??= database.prepare(`REPLACE INTO limiter_ledger VALUES ${Array(rows).fill(SMALL).join()}`);
       return putSmall[rows];
     },
+    exchange: database.prepare(
+      `UPDATE limiter_ledger SET id = ?, at = ?, amount = ?, sum = ?, full_at = ?
+       WHERE key = ? AND id = ? AND at = ? AND amount = ? AND sum = ?`,
+    ),
     takeLedger: query(database, 'DELETE FROM limiter_ledger WHERE key = ? RETURNING tree'),
     newTree: query(database, "UPDATE limiter_meta SET value = value + 1 WHERE name = 'trees' RETURNING value"),
     node: query(database, `SELECT items FROM ${NODES} AND slot = ?`),

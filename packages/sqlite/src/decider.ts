@@ -1,5 +1,6 @@
 /** From steps to outcomes: the transaction, the wait for a lock, and what follows a failure. */
 import type { Outcome, Step } from '@limiter/core';
+import { answerAtOnce, isSmall } from './at-once.js';
 import { faultOutcome, isBusy, resultCode } from './faults.js';
 import { createSweeper, WRITES_A_SWEEP } from './housekeeping.js';
 import type { Opening } from './opening.js';
@@ -32,7 +33,7 @@ export function createDecider({ opening, patience, prefix, clock }: DeciderOptio
   function together(steps: readonly Step[], again: boolean): readonly Outcome[] {
     let done: Transaction;
     try {
-      done = inTransaction(steps, mayBeginAsReader(steps, again));
+      done = (again ? undefined : inOneStatement(steps)) ?? inTransaction(steps, mayBeginAsReader(steps, again));
     } catch (error) {
       const code = resultCode(error);
       if (FAILED.includes(code)) opening.failed();
@@ -47,6 +48,13 @@ export function createDecider({ opening, patience, prefix, clock }: DeciderOptio
       writes %= WRITES_A_SWEEP;
     }
     return done.outcomes;
+  }
+
+  function inOneStatement(steps: readonly Step[]): Transaction | undefined {
+    const [step] = steps;
+    if (steps.length !== 1 || step === undefined || !isSmall(step)) return undefined;
+    const answer = answerAtOnce(opening.connection(), prefix, clock, step);
+    return answer === undefined ? undefined : { outcomes: [answer.outcome], writes: answer.wrote ? 1 : 0 };
   }
 
   function inTransaction(steps: readonly Step[], asReader: boolean): Transaction {

@@ -33,6 +33,11 @@ export class Known {
     this.#recent = new Map();
   }
 
+  /** Has nobody else committed, now that the file has this number? */
+  isOf(version: number | undefined): boolean {
+    return version !== undefined && version === this.#version;
+  }
+
   /** undefined: it must be read. */
   get(key: string): Entry | undefined {
     const recent = this.#recent.get(key);

@@ -33,8 +33,34 @@ export class Ledgers {
 
   /** First in a transaction. Takes the snapshot. */
   begin(): void {
-    const { dataVersion } = this.#connection;
-    this.#known.begin(dataVersion === undefined ? undefined : (dataVersion.get()?.[0] as number));
+    this.#known.begin(this.#version());
+  }
+
+  #version(): number | undefined {
+    return this.#connection.dataVersion?.get()?.[0] as number | undefined;
+  }
+
+  /** Outside a transaction: what the file held when this connection last looked. undefined: not known. */
+  known(key: string): Entry | undefined {
+    return this.#connection.dataVersion === undefined ? undefined : this.#known.get(key);
+  }
+
+  /** Outside a transaction: does what is known hold now? */
+  isCurrent(): boolean {
+    return this.#known.isOf(this.#version());
+  }
+
+  /** Outside a transaction: `change` in place of what is known of `entry`. false: that is not what is stored, and nothing was done. */
+  exchange(entry: Entry, rule: Rule, change: Change): boolean {
+    const { key, state } = entry;
+    if (state === undefined || rule.algorithm === 'sliding-window-log') return false;
+    const values: SqliteValue[] = [];
+    addState(values, rule, change as Small);
+    values.push(fullAgainAt(rule, change as Small), key);
+    addState(values, rule, state as Small);
+    if (Number(this.#connection.exchange.run(...values).changes) !== 1) return false;
+    entry.state = change as Small;
+    return true;
   }
 
   /** What is stored under `key` for a ledger of this rule's kind. @throws Corrupt */
@@ -74,7 +100,7 @@ export class Ledgers {
       log.store(entry.key, change as LogChange, rule.windowMs);
       return;
     }
-    entry.state = change as WindowState | BucketState;
+    entry.state = change as Small;
     if (entry.unwritten === undefined) this.#unwritten.push(entry);
     entry.unwritten = rule;
   }
@@ -118,17 +144,28 @@ export class Ledgers {
   }
 }
 
+type Small = WindowState | BucketState;
+type SmallRule = Exclude<Rule, { algorithm: 'sliding-window-log' }>;
+
+/** Adds id, at, amount, sum. */
+function addState(values: SqliteValue[], rule: SmallRule, state: Small): void {
+  if (rule.algorithm === 'fixed-window') {
+    const { id, start, used } = state as WindowState;
+    values.push(id, start, used, 0);
+  } else {
+    const { id, at, debt, charged } = state as BucketState;
+    values.push(id, at, debt, charged);
+  }
+}
+
 const COLUMNS = 6;
 
-/** Adds key, id, at, amount, sum, full_at, unless the entry was dropped since. */
+/** Adds the key, the state and full_at, unless the entry was dropped since. */
 function addRow(values: SqliteValue[], entry: Entry): void {
   const { key, state, unwritten: rule } = entry;
   entry.unwritten = undefined;
-  if (rule?.algorithm === 'fixed-window') {
-    const { id, start, used } = state as WindowState;
-    values.push(key, id, start, used, 0, fullAgainAt(rule, state as WindowState));
-  } else if (rule?.algorithm === 'token-bucket') {
-    const { id, at, debt, charged } = state as BucketState;
-    values.push(key, id, at, debt, charged, fullAgainAt(rule, state as BucketState));
-  }
+  if (rule === undefined || rule.algorithm === 'sliding-window-log') return;
+  values.push(key);
+  addState(values, rule, state as Small);
+  values.push(fullAgainAt(rule, state as Small));
 }

@@ -100,7 +100,7 @@ function timeOf(stage: Stage): number {
   return stage.now;
 }
 
-function readClock(clock: () => number): number {
+export function readClock(clock: () => number): number {
   const now = clock();
   // Adding 0 turns -0 into 0.
   if (Number.isSafeInteger(now) && now >= 0 && now < 2 ** 52) return now + 0;

@@ -147,6 +147,55 @@ describe('what a store knows without reading', () => {
   });
 });
 
+describe('a question about one ledger that is known', () => {
+  it.each([
+    ['fixed window', RULES[0] as Rule],
+    ['token bucket', RULES[2] as Rule],
+  ])('is judged again when the row of the %s has changed: two connections admit exactly the limit', (_name, rule) => {
+    const file = newFile();
+    const clock = () => 1_700_000_000_000;
+    const stores = [sqliteStore(file, { clock }), sqliteStore(file, { clock }), sqliteStore(file, { clock })];
+    let admitted = 0;
+    for (let i = 0; i < 60; i += 1) {
+      const outcome = asked(stores[(i * i) % 3]?.runSync(consume(charge(rule))));
+      if (outcome.allowed) admitted += 1;
+    }
+    expect(admitted).toBe(rule.algorithm === 'token-bucket' ? rule.capacity : (rule as { limit: number }).limit);
+  });
+
+  it('is refused without waiting when somebody else used up the budget and holds the lock', () => {
+    const file = newFile();
+    const store = sqliteStore(file, { busyTimeout: '5s' });
+    const five = charge(fixedWindow(5));
+    store.runSync(consume(five));
+    sqliteStore(file).runSync(consume({ ...five, cost: 4 }));
+    open(file).exec('BEGIN IMMEDIATE');
+    expect(asked(store.runSync(consume(five))).allowed).toBe(false);
+  });
+
+  it('is admitted when somebody else gave the budget back, though it was known to be used up', () => {
+    const file = newFile();
+    const store = sqliteStore(file);
+    const five = charge(fixedWindow(5), 5);
+    store.runSync(consume(five));
+    expect(asked(store.runSync(consume(five))).allowed).toBe(false);
+    sqliteStore(file).runSync({ op: 'reset', ledgers: [five.ledger] });
+    expect(asked(store.runSync(consume(five))).allowed).toBe(true);
+  });
+
+  it('is a fault when its statement fails, and nothing is charged', () => {
+    const file = newFile();
+    const store = sqliteStore(file);
+    const five = charge(fixedWindow(5));
+    store.runSync(consume(five));
+    const other = open(file);
+    other.exec("CREATE TRIGGER no BEFORE UPDATE ON limiter_ledger BEGIN SELECT RAISE(ABORT, 'no'); END");
+    expect(store.runSync(consume(five))).toMatchObject({ ok: false, fault: 'refused' });
+    other.exec('DROP TRIGGER no');
+    expect(only(store.runSync(peek(five))).remaining).toBe(4);
+  });
+});
+
 describe('a tick', () => {
   it('charges thousands of ledgers in one transaction, and the first of them again, without losing a charge', async () => {
     const file = newFile();

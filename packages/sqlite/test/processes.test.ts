@@ -52,6 +52,21 @@ describe('several processes on one file', () => {
     await store.close?.();
   }, 60_000);
 
+  it.each([
+    [200, 400],
+    [1_000, 500],
+  ])(
+    'with %i calls each to one limit of 500, two processes charge %i: none more, and none is lost',
+    async (calls, admitted) => {
+      const file = newFile();
+      const counts = await hammer(2, file, calls, ['one']);
+      expect(counts.flatMap(({ faults }) => faults)).toEqual([]);
+      expect(sum(counts, 'calls')).toBe(admitted);
+      expect(value(open(file), 'SELECT amount FROM limiter_ledger')).toBe(admitted);
+    },
+    60_000,
+  );
+
   it('never give two ledgers one identity', async () => {
     const counts = await hammer(4, newFile(), 2_000, ['ids']);
     const ids = counts.flatMap((one) => one.ids);

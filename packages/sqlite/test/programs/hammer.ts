@@ -2,7 +2,7 @@
  * Asks one file as fast as it can: `hammer FILE CALLS KIND START`. Waits until START (ms since the epoch), then prints
  * how many calls were admitted, which faults came, the longest call and the identities that it created.
  */
-import type { Charge, Outcome, Rule } from '@limiter/core';
+import type { Charge, Outcome, Rule, Step } from '@limiter/core';
 import { ruleGrid } from '@limiter/core';
 import { sqliteStore } from '../../src/index.js';
 
@@ -43,7 +43,10 @@ while (Date.now() < Number(startAt));
 const pending: Promise<void>[] = [];
 for (let i = 0; i < Number(calls); i += 1) {
   const began = performance.now();
-  if (kind === 'sync') count(i, store.runSync(step(i)), performance.now() - began);
+  if (kind === 'one') {
+    const one: Step = { op: 'consume', charges: [charge(WINDOW, 'test/one', 1, 'everybody')] };
+    count(i, store.runSync(one), performance.now() - began);
+  } else if (kind === 'sync') count(i, store.runSync(step(i)), performance.now() - began);
   else if (kind === 'async') {
     pending.push(store.run([step(i)]).then(([outcome]) => count(i, outcome, performance.now() - began)));
     if (i % 20 === 19) await Promise.all(pending.splice(0));
