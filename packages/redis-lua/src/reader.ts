@@ -25,14 +25,14 @@ export class Reader {
   /** The next whole number. In a list large ones travel as text. */
   next(): number {
     const at = this.#at;
-    if (at >= this.#count) throw new NotOurs(`the reply has only ${at} items`);
-    this.#at = at + 1;
-    const number = this.#bytes === undefined ? this.#listed(at) : this.#bytes.getFloat64(8 * at, true);
+    const number = at < this.#count ? this.#item(at) : Number.NaN;
     if (!Number.isSafeInteger(number)) throw new NotOurs(`item ${at} of the reply is no whole number`);
+    this.#at = at + 1;
     return number;
   }
 
-  #listed(at: number): number {
+  #item(at: number): number {
+    if (this.#bytes !== undefined) return this.#bytes.getFloat64(8 * at, true);
     const item = this.#items?.[at];
     return typeof item === 'string' && item !== '' ? Number(item) : (item as number);
   }
