@@ -1,5 +1,5 @@
--- Every other call, kind g, and what 1-lone-log.lua leaves of kind l: one that has logs, refunds, settlements or resets. Windows and buckets are read once, at the start, and written
--- once, at the end, however many steps touch them; a step sees what the steps before it did.
+-- Every other call, kind g, and what 1-lone-log.lua leaves of kind l: one that has logs, refunds, settlements or resets. Windows and buckets are
+-- read once, at the start, and written once, at the end, however many steps touch them; a step sees what the steps before it did.
 --
 -- ARGV[4]: JSON [strings, template, keys, template, keys, ...]
 --   strings: so many keys, the first ones, hold strings (windows, buckets, markers); the others are logs

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..');
 /** A line without its comment. No string of the program holds two dashes. */
 const bare = (line: string): string => line.replace(/--.*$/, '').trim();
 
-/** The variables that each charge of a step has for itself in lua/2-plain.lua. */
+/** The variables that each charge of a step has for itself in lua/1-few.lua and 2-plain.lua. */
 const OWN = /\b(k|more|is|a|b|c|d|e|view|reached|level|admits|changed|life|asks|bucket|rate|second|cost|most)\b/g;
 
 function linesOf(path: string, charge = ''): readonly string[] {
