@@ -197,10 +197,21 @@ export class Engine {
         this.#spaces[i] = space;
       }
       if (table.changes !== changesBefore || (this.#rows[i] as number) < 0) this.#place(i, space, now);
-      space.write(this.#rows[i] as number, change);
+      space.write(this.#rows[i] as number, change, this.#states[i]);
     }
+    if (table.changes !== changesBefore) this.#dropGone(changes);
     for (let i = 0; i < changes.length; i += 1) {
-      if (changes[i] !== undefined) this.#settle(i, charges, verdicts, changes, now);
+      if (changes[i] !== undefined && (this.#rows[i] as number) >= 0) this.#settle(i, charges, verdicts, changes, now);
+    }
+  }
+
+  /** A key that was added may have put out one that was written before it, which may have come back without that row. */
+  #dropGone(changes: readonly (Change | undefined)[]): void {
+    for (let i = 0; i < changes.length; i += 1) {
+      if (changes[i] === undefined) continue;
+      const slot = this.#slots[i] as number;
+      const stays = this.#ledgers.table.keyAt(slot) === this.#keys[i];
+      this.#rows[i] = stays ? this.#ledgers.row(slot, this.#spaces[i] as Space) : -1;
     }
   }
 
@@ -215,7 +226,7 @@ export class Engine {
     this.#rows[i] = row < 0 ? this.#ledgers.addRow(slot, space) : row;
   }
 
-  /** Tells the table how the key of the i-th charge stands, once for all the charges of that key: at the first of them. */
+  /** Tells the table how the key of the i-th charge stands, once for all the rows of that key: at the first of them. */
   #settle(
     i: number,
     charges: readonly Charge[],
@@ -223,18 +234,16 @@ export class Engine {
     changes: readonly (Change | undefined)[],
     now: number,
   ): void {
-    const { table } = this.#ledgers;
     const slot = this.#slots[i] as number;
     const key = this.#keys[i];
-    if (table.keyAt(slot) !== key) return;
     for (let j = 0; j < i; j += 1) {
-      if (changes[j] !== undefined && this.#keys[j] === key) return;
+      if (changes[j] !== undefined && this.#keys[j] === key && (this.#rows[j] as number) >= 0) return;
     }
     let forgetAt = 0;
     let exhaustedUntil = 0;
     let written = 0;
     for (let j = i; j < changes.length; j += 1) {
-      if (changes[j] === undefined || this.#keys[j] !== key) continue;
+      if (changes[j] === undefined || this.#keys[j] !== key || (this.#rows[j] as number) < 0) continue;
       written += 1;
       const charge = charges[j] as Charge;
       const verdict = verdicts[j] as Verdict;
@@ -242,8 +251,7 @@ export class Engine {
         forgetAt = Math.max(forgetAt, now + verdict.resetAfterMs);
         if (verdict.remaining === 0) exhaustedUntil = Math.max(exhaustedUntil, now + verdict.moreAfterMs);
       } else {
-        const space = this.#spaces[j] as Space;
-        const state = space.read(this.#ledgers.row(slot, space), this.#scratch(j));
+        const state = (this.#spaces[j] as Space).read(this.#rows[j] as number, this.#scratch(j));
         forgetAt = Math.max(forgetAt, forgetAtOf(charge.rule, state));
         exhaustedUntil = Math.max(exhaustedUntil, exhaustedUntilOf(charge.rule, state, now));
       }

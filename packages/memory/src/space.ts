@@ -121,7 +121,8 @@ export class Space {
     return this.#logs[row] as EntryLog;
   }
 
-  write(row: number, change: Change): void {
+  /** Stores what a step left of a ledger. `before`: what it was, where a log's key left and came back within the step. */
+  write(row: number, change: Change, before?: LedgerState): void {
     const rows = this.#rows;
     const at = this.#width * row;
     if (this.#kind === 'fixed-window') {
@@ -138,6 +139,7 @@ export class Space {
     } else {
       const log = change as LogChange;
       if (log.create !== undefined) this.#logs[row] = new EntryLog(log.create);
+      else this.#logs[row] ??= before as EntryLog;
       (this.#logs[row] as EntryLog).apply(log, this.#windowMs);
     }
   }

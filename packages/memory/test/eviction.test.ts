@@ -138,6 +138,36 @@ describe('when there is no room for a new key', () => {
     expect(remaining(store, charges[4] as Charge)).toBe(2);
   });
 
+  it('a log that the keys of its own question put out comes back within it with all that it counted', () => {
+    const { store } = open(1);
+    const rule = log(5, HOUR);
+    const pair = [charge(rule, 'a', { name: 'api/a' }), charge(rule, 'b', { name: 'api/b' })] as const;
+    consume(store, ...pair);
+    const { verdicts } = consume(store, ...pair);
+    expect(verdicts.map((verdict) => verdict.remaining)).toEqual([4, 3]);
+    expect([remaining(store, pair[0]), remaining(store, pair[1])]).toEqual([5, 3]);
+    expect(refund(store, pair[1], verdicts[1]?.mark)).toEqual({ givenBack: 1, charged: 0, cut: 0 });
+    expect(remaining(store, pair[1])).toBe(4);
+  });
+
+  it('a key that its own question put out and took in again stands as what is left of it', () => {
+    for (const rule of [fixed(5, HOUR), log(5, HOUR), bucket(5, 5, HOUR)]) {
+      const { clock, store } = open(1);
+      // Of 'a' the first charge is lost with the key, the last stays; all that it may spend is held back.
+      consume(
+        store,
+        charge(rule, 'a', { name: 'api/first', holdBack: 4 }),
+        charge(rule, 'b'),
+        charge(rule, 'a', { name: 'api/last', holdBack: 4 }),
+      );
+      expect(remaining(store, charge(rule, 'a', { name: 'api/first' }))).toBe(5);
+      expect(remaining(store, charge(rule, 'a', { name: 'api/last' }))).toBe(4);
+      clock.now += HOUR;
+      consume(store, charge(rule, 'c', { cost: 0 }));
+      expect(store.stats()).toMatchObject({ size: 0, evictedExpired: 1 });
+    }
+  });
+
   it('what a listener throws is its own affair', () => {
     const store = memoryStore({
       max: 1,
