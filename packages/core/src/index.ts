@@ -75,6 +75,7 @@ export {
   type SlidingWindowLogRule,
   type TokenBucketRule,
 } from './rule.js';
+export { withShortcuts } from './shortcuts.js';
 export type {
   Adjusted,
   Adjustment,

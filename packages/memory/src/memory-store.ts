@@ -4,7 +4,15 @@
  * Each step runs core's `evaluate` or `adjust` to its end before anything else can run, which makes it atomic. Outcomes are
  * copies: nothing that a caller holds changes later. There is no timer; whatever is due leaves with later writes.
  */
-import type { AlgorithmName, AskStep, Outcome, Step, SyncStore, Traits } from '@limiter/core';
+import {
+  type AlgorithmName,
+  type AskStep,
+  type Outcome,
+  type Step,
+  type SyncStore,
+  type Traits,
+  withShortcuts,
+} from '@limiter/core';
 import { Engine } from './engine.js';
 import { Ledgers } from './ledgers.js';
 import { checkOptions, type MemoryStoreOptions, readClock } from './options.js';
@@ -124,6 +132,5 @@ export function openStore(options: MemoryStoreOptions): { readonly store: Memory
       evictedExhausted: ledgers.evictedExhausted,
     }),
   };
-  // Not enumerable: `{ ...store, runSync }` does not copy it, so nobody who wraps `runSync` is passed by.
-  return { store: Object.defineProperty(store, 'askSync', { value: askSync }) as MemoryStore, ledgers };
+  return { store: withShortcuts(store, { askSync }), ledgers };
 }

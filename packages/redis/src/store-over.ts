@@ -1,5 +1,13 @@
 /** A store over any driver: greets connections, learns the server's clock, warns once, hands steps to the dispatcher. */
-import type { AlgorithmName, AskingStore, DeadlineSignal, Outcome, Step, Store } from '@limiter/core';
+import {
+  type AlgorithmName,
+  type AskingStore,
+  type DeadlineSignal,
+  type Outcome,
+  type Step,
+  type Store,
+  withShortcuts,
+} from '@limiter/core';
 import { type Program, serverClocks } from '@limiter/redis-lua';
 import { createDispatcher } from './dispatcher.js';
 import { evictionWarning } from './eviction.js';
@@ -70,7 +78,7 @@ export function storeOver(parts: StoreParts): RedisStore {
     dispatcher.run(steps, signal);
 
   const givesBack = link.cluster && parts.giveBack;
-  return {
+  const store: RedisStore = {
     traits: {
       sync: false,
       atomic: link.cluster ? 'same-slot' : 'always',
@@ -80,11 +88,11 @@ export function storeOver(parts: StoreParts): RedisStore {
       algorithms: ALGORITHMS,
     },
     run: givesBack ? givingBack(run, (ledger) => slotOfLedger(ledger, prefix)) : run,
-    // What may take several calls is asked as a whole only.
-    ...(givesBack ? {} : { ask: dispatcher.ask }),
     async close() {
       await dispatcher.close();
       await link.close();
     },
   };
+  // What may take several calls is asked as a whole only.
+  return givesBack ? store : withShortcuts(store, { ask: dispatcher.ask });
 }
