@@ -16,6 +16,8 @@ export interface RaceOptions {
   readonly rounds?: number;
   /** How long one contender has in one round, about. Default 20 ms. */
   readonly roundMs?: number;
+  /** How long each contender runs before anything is measured. Default 300 ms. */
+  readonly warmUpMs?: number;
 }
 
 async function took(contender: Contender, calls: number): Promise<number> {
@@ -26,9 +28,9 @@ async function took(contender: Contender, calls: number): Promise<number> {
 }
 
 /** Warms a contender up and says how many calls fill a round. */
-async function fit(contender: Contender, roundMs: number): Promise<number> {
+async function fit(contender: Contender, roundMs: number, warmUpMs: number): Promise<number> {
   const step = contender.step ?? 1;
-  const until = performance.now() + (quick ? 10 : 300);
+  const until = performance.now() + (quick ? 10 : warmUpMs);
   let calls = step;
   for (;;) {
     const ms = await took(contender, calls);
@@ -48,7 +50,7 @@ export async function race(
 ): Promise<Result> {
   const roundMs = quick ? 2 : (options.roundMs ?? 20);
   const calls: number[] = [];
-  for (const contender of contenders) calls.push(await fit(contender, roundMs));
+  for (const contender of contenders) calls.push(await fit(contender, roundMs, options.warmUpMs ?? 300));
   const samples = contenders.map((): number[] => []);
   for (let round = 0; round < roundsOr(options.rounds ?? 25); round += 1) {
     for (const [i, contender] of contenders.entries()) {
