@@ -67,9 +67,10 @@ export function withDenialMemory<S extends Store>(
 
   function recall(step: Step): AskOutcome | undefined {
     if (table.size === 0 || step.op !== 'consume') return undefined;
+    // Before the search: a clock of the caller's may itself ask, and what was found would be gone.
+    const at = now();
     const denied = table.find(step.charges);
     if (denied === undefined) return undefined;
-    const at = now();
     if (!isBelieved(denied, at)) {
       table.remove(denied);
       return undefined;
@@ -138,7 +139,7 @@ export function withDenialMemory<S extends Store>(
     for (const step of steps) {
       const outcome = recall(step);
       if (outcome === undefined) break;
-      known.push(outcome);
+      known.push(agedBy(outcome, 0));
     }
     if (known.length === 0) return ask(steps, signal);
     if (known.length === steps.length) return Promise.resolve(known);
@@ -148,7 +149,7 @@ export function withDenialMemory<S extends Store>(
   function call(asked: AskingStore, asking: Asking): void {
     const known = recall(asking.step);
     if (known !== undefined) {
-      asking.answer(known);
+      asking.answer(agedBy(known, 0));
       return;
     }
     const sentAt = now();
@@ -158,7 +159,7 @@ export function withDenialMemory<S extends Store>(
 
   const decorated = decorate(store, run, (inner) => (step) => {
     const recalled = recall(step);
-    if (recalled !== undefined) return recalled;
+    if (recalled !== undefined) return agedBy(recalled, 0);
     const sentAt = now();
     const changesBefore = changes.count;
     let outcome: Outcome | undefined;
@@ -198,7 +199,10 @@ function sameForMs(charges: readonly Charge[], verdicts: readonly Verdict[]): nu
   return first;
 }
 
-/** The denial `elapsedMs` later. It is made anew, so that what a caller does to an answer concerns that answer only. */
+/**
+ * The denial `elapsedMs` later. It is made anew; and whoever gets more than a look at a remembered one gets one of their own, so
+ * that what a caller does to an answer concerns that answer only.
+ */
 function agedBy(outcome: AskOutcome, elapsedMs: number): AskOutcome {
   const shorter = (waitMs: number): number => (waitMs === 0 ? 0 : waitMs - elapsedMs);
   const verdicts = outcome.verdicts.map(

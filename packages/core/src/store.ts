@@ -221,7 +221,7 @@ export interface Store {
   askSync?(step: AskStep): Outcome;
   /**
    * An answer that needs no asking (denial memory), or undefined. A limiter asks for it before anything else, so that it costs no
-   * deadline. `run` and `runSync` give the same answer. It holds on to none of the step.
+   * deadline. `run` and `runSync` give the same answer. It holds on to none of the step; the answer is lent, as that of `askSync`.
    */
   recall?(step: Step): Outcome | undefined;
   /** Ends what the store itself opened (connections, files), nothing else. */

@@ -21,6 +21,7 @@ export function template(asker: Asker): Template | undefined {
   const charges = question.step.charges as Writable<Charge>[];
   const values = asked.map((part) => part.values as string[]);
   const plainSubject = plan.axes.length === 1 && plan.axes[0] === 'subject';
+  const axes = axesFor(plan, values);
   return {
     fill(subject, options) {
       const cost = options === undefined ? 1 : onlyCost(options);
@@ -29,7 +30,7 @@ export function template(asker: Asker): Template | undefined {
         if (typeof subject !== 'string') return undefined;
         for (let i = 0; i < values.length; i += 1)
           if (plan.limits[i]?.axes.length === 1) (values[i] as string[])[0] = subject;
-      } else if (!fillAxes(plan, subject, values)) return undefined;
+      } else if (!fillAxes(axes, subject)) return undefined;
       for (let i = 0; i < asked.length; i += 1) (asked[i] as Writable<Asked>).cost = cost;
       for (let i = 0; i < charges.length; i += 1) (charges[i] as Writable<Charge>).cost = cost;
       return question;
@@ -55,16 +56,33 @@ function onlyCost(options: CallOptions): number | undefined {
   return typeof cost === 'number' && Number.isSafeInteger(cost) && cost > 0 ? cost : undefined;
 }
 
-function fillAxes(plan: Plan, subject: unknown, values: readonly string[][]): boolean {
+/** An axis, and everywhere that its value goes. */
+interface Axis {
+  readonly name: string;
+  readonly places: readonly { readonly values: string[]; readonly at: number }[];
+}
+
+function axesFor(plan: Plan, values: readonly string[][]): readonly Axis[] {
+  return plan.axes.map((name) => ({
+    name,
+    places: plan.limits.flatMap((limit, i) => {
+      const at = limit.axes.indexOf(name);
+      return at < 0 ? [] : [{ values: values[i] as string[], at }];
+    }),
+  }));
+}
+
+/** Each value is read once: a getter cannot answer one limit one thing and the next another. */
+function fillAxes(axes: readonly Axis[], subject: unknown): boolean {
   if (typeof subject !== 'object' || subject === null || Array.isArray(subject)) return false;
   const record = subject as Record<string, unknown>;
-  for (let i = 0; i < values.length; i += 1) {
-    const { axes } = plan.limits[i] as Plan['limits'][number];
-    for (let j = 0; j < axes.length; j += 1) {
-      const axis = axes[j] as string;
-      const value = record[axis];
-      if (typeof value !== 'string' || !Object.hasOwn(record, axis)) return false;
-      (values[i] as string[])[j] = value;
+  for (let i = 0; i < axes.length; i += 1) {
+    const { name, places } = axes[i] as Axis;
+    const value = record[name];
+    if (typeof value !== 'string' || !Object.hasOwn(record, name)) return false;
+    for (let j = 0; j < places.length; j += 1) {
+      const { values, at } = places[j] as Axis['places'][number];
+      values[at] = value;
     }
   }
   return true;

@@ -246,6 +246,42 @@ describe('keys that nobody needs any more', () => {
   });
 });
 
+describe('a use', () => {
+  it('is each key of a question in its order, and each that a refund names; a look is none, whatever came before', () => {
+    const keys = ['a', 'b', 'c', 'd'];
+    const rule = fixed(1_000, HOUR);
+    const chargeOf = (key: string, i: number): Charge => charge(rule, key, { name: `api/limit${i}` });
+    const step = fc.record({
+      op: fc.constantFrom('consume', 'consume', 'refund', 'peek'),
+      asked: fc.array(fc.constantFrom(...keys), { minLength: 1, maxLength: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 25, size: 'max' }), (steps) => {
+        const { store, evictions } = open(keys.length);
+        let order: string[] = [];
+        const uses = (asked: readonly string[]): void => {
+          for (const key of asked) order = [...order.filter((other) => other !== key), key];
+        };
+        for (const { op, asked } of steps) {
+          const charges = asked.map(chargeOf);
+          if (op === 'consume') {
+            consume(store, ...charges);
+            uses(asked);
+          } else if (op === 'peek') peek(store, ...charges);
+          else {
+            const [key] = asked as [string];
+            refund(store, chargeOf(key, 0), undefined);
+            if (order.includes(key)) uses([key]);
+          }
+        }
+        for (let i = 0; evictions.length < order.length; i += 1) consume(store, charge(rule, `new${i}`));
+        expect(evictions.map(({ values }) => values[0])).toEqual(order);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
 // ---- against a model ------------------------------------------------------------------------------------------------
 
 const RULES = [fixed(2, 40), fixed(3, 400), log(2, 60), log(3, 500), bucket(2, 1, 30), bucket(3, 1, 150)];

@@ -90,7 +90,11 @@ class Consultation implements Waiting, Asking {
 
   abort(): void {
     this.aborted = true;
-    this.onAbort?.();
+    try {
+      this.onAbort?.();
+    } catch {
+      // A mistake of the store's. What it can still say it has said, and `giveUp` says the rest.
+    }
   }
 
   giveUp(): void {

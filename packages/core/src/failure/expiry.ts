@@ -10,7 +10,7 @@ export interface Waiting {
   before: Waiting | undefined;
   after: Waiting | undefined;
   timer: Timer | undefined;
-  /** Time is up: what was not sent never may be. Not called once `forget` was. */
+  /** Time is up: what was not sent never may be. Not called once `forget` was. Never throws, as others wait behind it. */
   abort(): void;
   /** One turn after `abort`. Called once, unless `forget` came first. */
   giveUp(): void;
@@ -76,7 +76,8 @@ export function createExpiry(timeoutMs: number, now: () => number): Expiry {
   /** What had arrived has been read. Whoever still waits is told that nothing more may be sent, and gets a turn to say so. */
   function abort(due: readonly Waiting[]): void {
     const open = due.filter((waiting) => waiting.open);
-    for (const waiting of open) waiting.abort();
+    // One that hears it may answer others: a store that sends several steps together drops them together.
+    for (const waiting of open) if (waiting.open) waiting.abort();
     if (open.length > 0) afterTurns(1, () => end(open));
   }
 

@@ -38,6 +38,45 @@ describe('denial memory', () => {
     expect(seen).toHaveLength(5);
   });
 
+  it('hands out answers of their own: what one caller does to it, no other gets to see', async () => {
+    const time = { now: 1_000_000 };
+    const store = withDenialMemory(memoryStore({ clock: () => time.now }), { now: () => time.now });
+    const ask = [(step: Step) => store.runSync(step), async (step: Step) => (await store.run([step]))[0]] as const;
+    store.runSync(consume('a', 1));
+    for (const spoil of [ask[0], ...ask, ...ask]) {
+      const spoilt = (await spoil(consume('a', 1))) as unknown as { now: number; verdicts: { remaining: number }[] };
+      spoilt.now = 0;
+      for (const verdict of spoilt.verdicts) verdict.remaining = 99;
+      spoilt.verdicts.length = 0;
+      for (const one of ask)
+        expect(await one(consume('a', 1))).toMatchObject({
+          by: 'denial-memory',
+          now: time.now,
+          verdicts: [{ admits: false, remaining: 0, retryAfterMs: 1_001_000 - time.now }],
+        });
+      time.now += 1;
+    }
+  });
+
+  it('may be asked by its own clock, even while it looks for a denial that is past', () => {
+    const time = { now: 1_000_000, asks: false };
+    const store = withDenialMemory(memoryStore({ clock: () => time.now }), {
+      now: () => {
+        if (!time.asks) return time.now;
+        time.asks = false;
+        store.runSync(consume('a', 1));
+        return time.now;
+      },
+    });
+    for (let i = 0; i < 2; i += 1) store.runSync(consume('a', 1));
+    expect(store.denials()).toEqual({ answered: 0, remembered: 1 });
+    time.now += 1_000;
+    time.asks = true;
+    // The clock's question takes the budget that is back; this one comes after it.
+    expect(store.runSync(consume('a', 1))).toMatchObject({ allowed: false });
+    expect(store.denials()).toEqual({ answered: 0, remembered: 1 });
+  });
+
   it('values that only look alike when joined are kept apart', async () => {
     const { limiter } = counted();
     await limiter.consume({ org: 'a|1:b', user: 'u' }, { cost: 3 });

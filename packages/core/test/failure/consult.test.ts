@@ -82,6 +82,39 @@ describe('a store that is asked by calls', () => {
     expect(told).toMatchObject([{ ok: false, fault: 'unreachable', cause: { name: 'TimeoutError' } }]);
   });
 
+  it('keeps nobody waiting by what it throws when it is told so', async () => {
+    const { store, calls } = deskStore();
+    const { ask, told } = consulted(store);
+    ask();
+    ask();
+    const [first, second] = calls as [Asking, Asking];
+    first.onAbort = () => {
+      throw new TypeError('cannot read properties of undefined');
+    };
+    second.onAbort = () => second.answer({ ok: false, fault: 'unreachable', cause: second.reason });
+    await settle(60);
+    expect(told.map((outcome) => faulty(outcome).fault).sort()).toEqual(['unknown-outcome', 'unreachable']);
+  });
+
+  it('is not told of a step that it answered when it was told of another', async () => {
+    const { store, calls } = deskStore();
+    const { ask, told } = consulted(store);
+    ask();
+    ask();
+    const [first, second] = calls as [Asking, Asking];
+    const heard: Asking[] = [];
+    for (const call of calls) {
+      call.onAbort = () => {
+        heard.push(call);
+        for (const one of [first, second]) one.answer({ ok: false, fault: 'unreachable', cause: call.reason });
+      };
+    }
+    await settle(60);
+    expect(heard).toEqual([first]);
+    expect([first.aborted, second.aborted]).toEqual([true, false]);
+    expect(told).toMatchObject([{ fault: 'unreachable' }, { fault: 'unreachable' }]);
+  });
+
   it('that does not answer is an unknown outcome after the deadline, told once, whatever it answers later', async () => {
     const { store, calls, decide } = deskStore();
     const { ask, told } = consulted(store, 40);

@@ -99,6 +99,25 @@ describe('consume and peek take the same calls', () => {
     }
   });
 
+  it('charges one subject in every limit, whatever else a getter would answer the next time', () => {
+    const limiter = loose({
+      minute: fixedWindow({ by: 'org', limit: 10, window: '1m' }),
+      hour: fixedWindow({ by: ['user', 'org'], limit: 10, window: '1h' }),
+    });
+    for (const ask of ['consumeSync', 'peekSync'] as const) {
+      let reads = 0;
+      const subject = {
+        user: 'u',
+        get org(): string {
+          reads += 1;
+          return `org${reads}`;
+        },
+      };
+      const { limits } = limiter[ask](subject);
+      expect([limits.minute?.key, limits.hour?.key]).toEqual(['org1', '["u","org1"]']);
+    }
+  });
+
   it('knows no options but those of the call: a polluted prototype changes no cost', () => {
     const limiter = loose({ minute });
     Object.defineProperty(Object.prototype, 'cost', { value: 0, configurable: true, enumerable: true });
