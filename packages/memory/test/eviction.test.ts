@@ -230,6 +230,16 @@ describe('keys that nobody needs any more', () => {
     expect(store.stats().size).toBe(1);
   });
 
+  it('a window of which everything was given back stays until it ends, and so where it moved with the clock', () => {
+    const { store, clock } = open(10);
+    const one = charge(fixed(5, HOUR), 'a');
+    refund(store, one, consume(store, one).verdicts[0]?.mark);
+    clock.now -= HOUR;
+    expect(consume(store, charge(fixed(5, HOUR), 'a', { cost: 6 })).allowed).toBe(false);
+    clock.now += HOUR / 2;
+    expect(consume(store, one).verdicts[0]?.resetAfterMs).toBe(HOUR / 2);
+  });
+
   it('a bucket stays until it is full under the rule that last wrote it', () => {
     const { store, clock } = open(10);
     const slow = charge(bucket(10, 1, 1_000), 'a', { cost: 10 });
