@@ -77,10 +77,10 @@ export async function programOn(redis: Redis) {
     };
   }
 
-  /** A log of `count` entries of cost 1 to 9, the last one just now. */
-  async function fill(name: string, count: number, limit: number): Promise<void> {
+  /** A log of `count` entries of cost 1 to 9, charged within 400 s; the first one is `agoMs` old. */
+  async function fill(name: string, count: number, limit: number, agoMs = 500_000): Promise<void> {
     const rule = log(limit);
-    const start = Date.now() - 500_000;
+    const start = Date.now() - agoMs;
     for (let i = 0; i < count; i += 500) {
       const now = start + Math.floor((i / count) * 400_000);
       await ask(many(Math.min(500, count - i), (j) => consume(charge(rule, name, 'x', 1 + ((i + j) % 9))))(0), now);

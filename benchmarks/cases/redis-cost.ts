@@ -2,13 +2,14 @@
  * What a decision costs the Redis server: microseconds of EVALSHA a step as `INFO commandstats` counts them, in short interleaved
  * rounds, beside a hand-written bucket and the script of rate-limiter-flexible.
  */
-import { type Rule, ruleGrid, type Step } from '@limiter/core';
+import type { Rule, Step } from '@limiter/core';
 import { startRedis } from '@limiter/test-servers';
 import { Redis } from 'ioredis';
 import { emit } from '../harness/emit.js';
 import type { Entry, Role } from '../harness/result.js';
 import { part, quick, roundsOr } from '../harness/settings.js';
 import { EMPTY, FLOOR, FLOOR_PACKED, FLOOR_THREE, flexible, plain } from './redis-cost-rivals.js';
+import { silences } from './redis-cost-silence.js';
 import {
   bucket,
   type Cost,
@@ -25,7 +26,8 @@ import {
 
 const server = await startRedis();
 const redis = new Redis(server.port, '127.0.0.1');
-const { ask, ours, fill, takenOf } = await programOn(redis);
+const program = await programOn(redis);
+const { ask, ours, fill, takenOf } = program;
 
 async function usOf({ run, steps, calls }: Cost): Promise<number> {
   await redis.config('RESETSTAT');
@@ -195,55 +197,12 @@ async function refunds(): Promise<void> {
     );
   }
   await table('refunds', 'a sliding log with refunds', cases);
-  const admit = () => [consume(charge(log(2 ** 50), 'admit/x', 'x', 1))];
   await table(
     'silence',
     'a sliding log: an admit, its refund, the first charge after silence',
-    [ours('an admit', 100, admit, Date.now), await newest(), await silence()],
-    "The silence is told: that charge, and the admit beside it, are on the caller's clock. On the server's clock a lone admit takes a shorter way.",
+    await silences(redis, program),
+    'Of a new log, and after silence, only the first consume of each of 50 logs is counted.',
   );
-}
-
-/** Each call charges and gives back in two scripts; what is counted is both. */
-async function newest(): Promise<Cost> {
-  const rule = log(2 ** 50);
-  const name = 'newest/x';
-  return {
-    name: 'an admit and its refund, each',
-    steps: 1,
-    calls: 50,
-    async run(count) {
-      for (let i = 0; i < count; i += 1) {
-        const outcome = (await ask([consume(charge(rule, name, 'x', 3))]))[0];
-        if (!outcome?.ok || outcome.op !== 'consume') throw new Error('not charged');
-        const mark = outcome.verdicts[0]?.mark;
-        await ask([
-          {
-            op: 'adjust',
-            adjustments: [{ ledger: ledger(rule, name, 'x'), rule, mark, charged: 3, change: 'give-back', amount: 3 }],
-          },
-        ]);
-      }
-    },
-  };
-}
-
-/** A log of 10,000 entries, all of them expired, is charged again: the old set goes, a new one begins. Only that call is counted. */
-async function silence(): Promise<Cost> {
-  const rule = log(2 ** 50);
-  let round = 0;
-  return {
-    name: 'first consume after silence, 10,000 entries',
-    steps: 1,
-    calls: 1,
-    async run() {
-      const name = `silent${round++}/x`;
-      await fill(name, quick ? 500 : 10_000, 2 ** 50);
-      await redis.config('RESETSTAT');
-      await ask([consume(charge(rule, name, 'x', 1))], Date.now() + 1_000_000);
-      await redis.del(`limiter:{x}${name}:${ruleGrid(rule)}`);
-    },
-  };
 }
 
 const PARTS: Readonly<Record<string, () => Promise<void>>> = { alone, many: batched, logs, refunds };

@@ -33,6 +33,9 @@ const WAYS: readonly (readonly [name: string, statement: string])[] = [
   ['three, denied', "return pack('<dddd', now, level1, level2, level3"],
   ['one log, allowed', "return pack('<dddddddd', now, 9, used + cost"],
   ['one log, denied', "return pack('<dddddd', now, 0, used"],
+  ['one log, a new one, allowed', "return pack('<dddddddd', now, 9, cost, 0"],
+  ['one log, a new one for one of which nothing counts', "call('UNLINK', key) end\nsequence = "],
+  ['one log, a new one, denied', "return pack('<dddddd', now, 0, 0"],
   ['one log, not the commonest', 'groups = { 0, { 3, 3'],
   ['two or three, not the commonest', 'groups = { 0, step, #keys }'],
   ['windows and buckets', "if kind == 'p' or kind == 't' then"],
@@ -113,6 +116,10 @@ it.each([
     'cost - (budget - used) > firstAfter',
   ],
   ['a lone log whose expired entries count', "'+inf', 'LIMIT', '0', '1'", "'+inf', 'LIMIT', '1', '1'"],
+  ['a lone log that begins anew one ms too early', 'not newest or time < from', 'not newest or time <= from'],
+  ['a new lone log that refuses the whole limit', 'if cost > budget then', 'if cost >= budget then'],
+  ['a new lone log that is charged one too much', 'sequence, 0, cost, now', 'sequence, 0, cost + 1, now'],
+  ['a new lone log with the identity of the one before', '(args[2] + 1) % 8796093022208', '0'],
   ['a step back that is waited for 1 ms too long', 'a - now <= 2000', 'a - now <= 2001'],
   [
     'a refund that forgets what was given back before',
@@ -122,6 +129,6 @@ it.each([
 ])('notices %s', { timeout: 60_000 }, async (_, right, wrong) => {
   expect(script).toContain(right);
   const source = script.replaceAll(right, wrong);
-  const play = /refundLog|budget|firstAfter|LIMIT/.test(right) ? playLogHistory : playHistory;
+  const play = /refundLog|budget|firstAfter|LIMIT|newest|sequence|args/.test(right) ? playLogHistory : playHistory;
   await expect(playUntil(50_000, play, { source })).rejects.toThrow(/seed \d+, call \d+, step/);
 });

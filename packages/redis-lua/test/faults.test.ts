@@ -37,6 +37,16 @@ async function stored(): Promise<unknown> {
   return await Promise.all(keys.map(async (key) => [key, (await redis.dumpBuffer(key)).toString('base64')]));
 }
 
+/** The first entry of a log, at the time 1. */
+function entryOf(before: number, after: number): Buffer {
+  const entry = Buffer.alloc(27);
+  entry[0] = 0x10;
+  entry.writeBigUInt64BE(BigInt(before) << 8n, 6);
+  entry.writeBigUInt64BE(BigInt(after) << 8n, 13);
+  entry[26] = 1;
+  return entry;
+}
+
 const foreign: readonly (readonly [string, (key: string) => Promise<unknown>])[] = [
   ['a list', (key) => redis.rpush(key, 'a')],
   ['a hash', (key) => redis.hset(key, 'a', '1')],
@@ -47,6 +57,9 @@ const foreign: readonly (readonly [string, (key: string) => Promise<unknown>])[]
   ['text as long as a window', (key) => redis.set(key, 'x'.repeat(26))],
   ['text as long as a bucket', (key) => redis.set(key, 'x'.repeat(42))],
   ['a sorted set of others', (key) => redis.zadd(key, 1, 'a', 2, 'x'.repeat(28))],
+  ['a sorted set of others, as long as an entry', (key) => redis.zadd(key, 1, 'x'.repeat(27))],
+  ['an old entry with a sum that no log reaches', (key) => redis.zadd(key, 1, entryOf(0, 2 ** 53))],
+  ['an old entry that follows such a sum', (key) => redis.zadd(key, 1, entryOf(2 ** 53, 0))],
 ];
 
 describe.each(rules)('where the key of a %s should be', (_, rule) => {
@@ -91,6 +104,8 @@ describe.each(rules)('where the key of a %s should be', (_, rule) => {
     }
     const before = await stored();
     expect(await run(consume(charge(rule)))).toMatchObject([{ ok: false, fault: 'corrupt' }]);
+    const later = luaStore(redis, { mode: 'told', clock: () => Date.now() + 1e9 });
+    expect(await later.run([consume(charge(rule))])).toMatchObject([{ ok: false, fault: 'corrupt' }]);
     expect(await stored()).toEqual(before);
   });
 
@@ -153,14 +168,29 @@ describe('an error that the server raises', () => {
     expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
-  it('between the first entry of a log and its time to live is an unknown outcome, for the entry is there', async () => {
-    await redis.call('ACL', 'SETUSER', 'endless', 'on', '>endless', '~*', '+@all', '-pexpire');
-    const endless = new Redis(server.port, '127.0.0.1', { username: 'endless', password: 'endless' });
-    const outcomes = await luaStore(endless).run([consume(charge(log(5)))]);
-    await endless.quit();
-    expect(outcomes).toMatchObject([{ ok: false, fault: 'unknown-outcome' }]);
-    expect(await redis.zcard(keyOf(ledgerOf(log(5)), 'limiter'))).toBe(1);
-  });
+  it.each([
+    ['alone', 1],
+    ['among others', 2],
+  ])(
+    'between the first entry of a log, %s, and its time to live is an unknown outcome, for the entry is there',
+    async (_, steps) => {
+      await redis.call('ACL', 'SETUSER', 'endless', 'on', '>endless', '~*', '+@all', '-pexpire');
+      const endless = new Redis(server.port, '127.0.0.1', { username: 'endless', password: 'endless' });
+      const begin = Array.from({ length: steps }, (_, i) => consume(charge(log(5), `d${i}`)));
+      const unknown = begin.map(() => ({ ok: false, fault: 'unknown-outcome' }));
+      expect(await luaStore(endless).run(begin)).toMatchObject(unknown);
+      const key = keyOf(ledgerOf(log(5), 'd0'), 'limiter');
+      const [first] = await redis.zrangeBuffer(key, '0', '-1');
+      // As when nothing of it counts any more.
+      const later = luaStore(endless, { mode: 'told', clock: () => Date.now() + 1e9 });
+      expect(await later.run(begin)).toMatchObject(unknown);
+      const [second, ...others] = await redis.zrangeBuffer(key, '0', '-1');
+      await endless.quit();
+      expect(first).toHaveLength(27);
+      expect(second).not.toEqual(first);
+      expect(others).toEqual([]);
+    },
+  );
 });
 
 it('a call that begins after its deadline reads and writes nothing, whatever it holds', async () => {

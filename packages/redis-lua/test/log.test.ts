@@ -60,6 +60,20 @@ it('what no longer counts leaves a little at a time, and all at once when nothin
   expect(await redis.zcard(key(1_000))).toBe(1);
 });
 
+it("on the server's clock a log of which nothing counts any more goes with its last entries, and lives anew", async () => {
+  const told = luaStore(redis, { mode: 'told', clock: () => now });
+  now = 1_000_000;
+  await told.run(Array.from({ length: 1_000 }, () => consume(charge(log(MAX, 1_000)))));
+  expect(await redis.zcard(key(1_000))).toBe(1_000);
+  await redis.pexpire(key(1_000), 100);
+  now += 1_000;
+  expect(await told.run([consume(charge(log(10, 1_000), 'd7', 11))])).toMatchObject([{ ok: true, allowed: false }]);
+  expect(await redis.zcard(key(1_000))).toBe(1_000);
+  expect(await told.run([consume(charge(log(10, 1_000), 'd7', 10))])).toMatchObject([{ ok: true, allowed: true }]);
+  expect(await redis.zcard(key(1_000))).toBe(1);
+  expect(await redis.pttl(key(1_000))).toBeGreaterThan(6_000);
+});
+
 it('a refusal and a peek leave every byte where it is', async () => {
   now = 1_000_000;
   await charged(10, 5);

@@ -11,7 +11,7 @@ const MAX = Number.MAX_SAFE_INTEGER;
 export async function playLogHistory({ storeOf, prefix, calls, seed }: HistoryOptions): Promise<number> {
   const random = new Random(seed);
   const model = new Model();
-  // What the straight way of a lone log takes, mostly: single steps, few refunds, small limits that are reached.
+  // What the straight way of a lone log takes, mostly: single steps, few refunds, small limits that are reached, silences.
   const common = random.chance(2);
   const large = !common && random.chance(4);
   const limits = common ? [3, 20, 200] : [200, 3_000, 1_000_000];
@@ -32,9 +32,10 @@ export async function playLogHistory({ storeOf, prefix, calls, seed }: HistoryOp
   let compared = 0;
 
   function ask(): Step {
+    const never = common && random.chance(20);
     const cost = large
       ? random.of([1, random.from(0, 2 ** 52)])
-      : random.of([1, 1, random.from(1, 9), random.from(0, limit)]);
+      : random.of([1, 1, random.from(1, 9), never ? limit + random.from(0, 1) : random.from(0, limit)]);
     const charge: Charge = { ledger, rule: rule(), cost, holdBack: 0, enforce: true };
     return { op: random.chance(6) ? 'peek' : 'consume', charges: [charge] };
   }
@@ -57,6 +58,7 @@ export async function playLogHistory({ storeOf, prefix, calls, seed }: HistoryOp
     now += random.of([0, 0, 1, random.from(0, Math.ceil((windowMs * 2) / span))]);
     if (random.chance(60)) now -= random.of([1, 2_000, 2_001, 60_000]);
     if (random.chance(40)) now += random.of([windowMs - 1, Math.floor(windowMs / 2), 2 * windowMs]);
+    if (common && random.chance(12)) now += windowMs + random.from(-1, 1);
     if (!large && random.chance(10)) limit = random.of(limits);
     const steps = Array.from(
       { length: random.of(common ? [1, 1, 1, 1, 1, 1, 1, 1, 1, 30] : [1, 5, 60]) },
