@@ -5,8 +5,8 @@ import type { Outcome, Step } from './store.js';
 export class WatchedAsking implements Asking {
   readonly step: Step;
   readonly #asking: Asking;
-  /** Told once what came of it; undefined when no step ran, or nobody knows. */
-  readonly #look: (outcome: Outcome | undefined) => void;
+  /** Told once what came of it, however often the store answers; undefined when no step ran, or nobody knows. */
+  #look: ((outcome: Outcome | undefined) => void) | undefined;
 
   constructor(asking: Asking, look: (outcome: Outcome | undefined) => void) {
     this.step = asking.step;
@@ -35,12 +35,19 @@ export class WatchedAsking implements Asking {
   }
 
   answer(outcome: Outcome): void {
-    this.#look(outcome);
+    this.seen(outcome);
     this.#asking.answer(outcome);
   }
 
   fail(mistake: unknown): void {
-    this.#look(undefined);
+    this.seen(undefined);
     this.#asking.fail(mistake);
+  }
+
+  /** Looks, unless something came of it before. */
+  seen(outcome: Outcome | undefined): void {
+    const look = this.#look;
+    this.#look = undefined;
+    look?.(outcome);
   }
 }

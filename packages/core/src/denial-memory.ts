@@ -154,7 +154,14 @@ export function withDenialMemory<S extends Store>(
     }
     const sentAt = now();
     const changesBefore = changes.count;
-    asked.ask(new WatchedAsking(asking, (outcome) => learn(asking.step, outcome, sentAt, changesBefore)));
+    const watched = new WatchedAsking(asking, (outcome) => learn(asking.step, outcome, sentAt, changesBefore));
+    try {
+      asked.ask(watched);
+    } catch (error) {
+      // Nobody knows what became of it, whatever the asker makes of the throw.
+      watched.seen(undefined);
+      throw error;
+    }
   }
 
   const decorated = decorate(store, run, (inner) => (step) => {

@@ -205,6 +205,51 @@ describe('a denial from memory is the one that the store would give', () => {
     });
   });
 
+  it('asks again after a call of which the store threw: it may have been charged', async () => {
+    const time = { now: 1_000_000 };
+    const memory = memoryStore({ clock: () => time.now });
+    let broken = false;
+    const remote: AskingStore = {
+      traits: { ...memory.traits, sync: false, fails: 'possible' },
+      run: (steps) => memory.run(steps),
+      ask(asking) {
+        const outcome = memory.runSync(asking.step);
+        if (broken) throw new TypeError('cannot read properties of undefined');
+        asking.answer(outcome);
+      },
+    };
+    const store = withDenialMemory(remote, { now: () => time.now });
+    const limits = { log: slidingWindowLog({ limit: 3, window: '1s' }) };
+    const limiter = createLimiter({ name: 'api', store, limits, onStoreFailure: 'deny' });
+    await limiter.consume('u', { cost: 1 });
+    expect((await limiter.consume('u', { cost: 3 })).limits.log.remaining).toBe(2);
+    broken = true;
+    expect((await limiter.consume('u', { cost: 1 })).reason).toBe('store-failure');
+    broken = false;
+    expect(await limiter.consume('u', { cost: 3 })).toMatchObject({
+      decidedBy: 'store',
+      limits: { log: { remaining: 1 } },
+    });
+  });
+
+  it('learns the first answer of a store that answers a call twice', async () => {
+    const time = { now: 1_000_000 };
+    const memory = memoryStore({ clock: () => time.now });
+    const remote: AskingStore = {
+      traits: { ...memory.traits, sync: false, fails: 'possible' },
+      run: (steps) => memory.run(steps),
+      ask(asking) {
+        asking.answer(memory.runSync(asking.step));
+        asking.answer(memory.runSync(asking.step));
+      },
+    };
+    const store = withDenialMemory(remote, { now: () => time.now });
+    const limits = { log: slidingWindowLog({ limit: 3, window: '1s' }) };
+    const limiter = createLimiter({ name: 'api', store, limits, onStoreFailure: 'deny' });
+    expect((await limiter.consume('u', { cost: 2 })).allowed).toBe(true);
+    expect(store.denials().remembered).toBe(0);
+  });
+
   it('remembers nothing of an answer that does not belong to the question', async () => {
     const { store: inner } = counted();
     const nonsense = { ok: true, op: 'consume', now: 0, allowed: false, verdicts: [] } as const;
