@@ -7,8 +7,9 @@ export interface Lane {
   /** Is the connection made, greeted and writable, so that a command written now leaves at once? */
   readonly ready: boolean;
   /**
-   * Writes one command; resolves with the reply, in which the strings of a script (EVALSHA, EVAL) are bytes. Rejects with a NotSent when nothing was written and never will be, with an
-   * error for which `isReply` holds when the server refused it, with anything else when the link was lost after the send.
+   * Writes one command; resolves with the reply, in which the strings of a script (EVALSHA, EVAL) are bytes. Rejects with a
+   * NotSent when nothing was written and never will be, with an error for which `isReply` holds when the server refused it,
+   * with anything else when the link was lost after the send.
    */
   send(command: string, args: readonly string[]): Promise<unknown>;
 }

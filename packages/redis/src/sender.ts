@@ -200,7 +200,7 @@ export function createSender(
       if (late < MAX_LATE && timeLeft(item, now)) inTime.push(item);
       else hooks.answer(item, unreachable(cause));
     }
-    // Anyone else's shorter deadline is out of the way now; a plain signal has had its time.
+    // Anyone else's shorter deadline is out of the way now; a signal that does not say when it aborts counts anew.
     if (inTime.length > 0) send(lane, slot, inTime, late + 1);
   }
 

@@ -4,7 +4,6 @@
  * Ledgers come by charges only, so there are never more than about twice as many rows as there were ledgers in use at once.
  */
 import { type Connection, type Statements, takeBack } from './connection.js';
-import { treeKey } from './keys.js';
 
 /** So many charges earn one sweep. */
 export const WRITES_A_SWEEP = 64;
@@ -19,17 +18,6 @@ const AFTER_EVERY_KEY: Uint8Array = Uint8Array.of(0);
 
 function dropSome(connection: Statements, tree: number, most: number): boolean {
   return Number(connection.dropSomeNodes.run(tree, tree, most).changes) < most;
-}
-
-/** A tree that nothing refers to any more is left to the sweep: who resets a log, or charges it after a long silence, does not pay for its length. */
-export function abandonTree(connection: Statements, tree: number): void {
-  if (tree > 0) connection.putLedger.run(treeKey(tree), 0, 0, 0, 0, 0, tree, null);
-}
-
-/** Deletes a row and what belongs to it. */
-export function dropLedger(connection: Statements, key: string): void {
-  const tree = connection.takeLedger.get(key)?.[0];
-  if (typeof tree === 'number') abandonTree(connection, tree);
 }
 
 export interface Sweeper {

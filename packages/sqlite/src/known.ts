@@ -28,14 +28,25 @@ export class Known {
   begin(version: number | undefined): void {
     if (version === undefined || version !== this.#version) this.forget();
     this.#version = version;
-    if (this.#recent.size < KEYS) return;
-    this.#older = this.#recent;
-    this.#recent = new Map();
+    this.#age();
   }
 
   /** Has nobody else committed, now that the file has this number? */
   isOf(version: number | undefined): boolean {
     return version !== undefined && version === this.#version;
+  }
+
+  /** Outside a transaction: as `get`, which alone would bring every older key back. */
+  look(key: string): Entry | undefined {
+    this.#age();
+    return this.get(key);
+  }
+
+  /** Never within a transaction: what is not written yet would be lost. */
+  #age(): void {
+    if (this.#recent.size < KEYS) return;
+    this.#older = this.#recent;
+    this.#recent = new Map();
   }
 
   /** undefined: it must be read. */

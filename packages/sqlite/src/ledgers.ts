@@ -8,15 +8,17 @@ import {
   type Rule,
   type WindowState,
 } from '@limiter/core';
+import { dropLedger } from './abandon.js';
 import type { Statements } from './connection.js';
 import type { SqliteValue } from './driver.js';
-import { dropLedger } from './housekeeping.js';
 import { type Entry, Known } from './known.js';
 import { HEADER, StoredLog } from './log.js';
 import { stored, unpack } from './numbers.js';
 
 /** So many rows are written by one statement at most. */
 const ROWS_A_STATEMENT = 16;
+/** The values of such a row: key, id, at, amount, sum, full_at. */
+const COLUMNS = 6;
 
 /**
  * The ledgers of one connection, inside transactions. Windows and buckets are read when they are not known (known.ts), and
@@ -42,7 +44,7 @@ export class Ledgers {
 
   /** Outside a transaction: what the file held when this connection last looked. undefined: not known. */
   known(key: string): Entry | undefined {
-    return this.#connection.dataVersion === undefined ? undefined : this.#known.get(key);
+    return this.#connection.dataVersion === undefined ? undefined : this.#known.look(key);
   }
 
   /** Outside a transaction: does what is known hold now? */
@@ -83,13 +85,11 @@ export class Ledgers {
   #readLog(key: string): StoredLog | undefined {
     const row = this.#connection.log.get(key);
     if (row === undefined) return undefined;
-    const [id, at, amount, sum, tree] = [
-      stored(row[0]),
-      stored(row[1]),
-      stored(row[2]),
-      stored(row[3]),
-      stored(row[4]),
-    ];
+    const id = stored(row[0]);
+    const at = stored(row[1]);
+    const amount = stored(row[2]);
+    const sum = stored(row[3]);
+    const tree = stored(row[4]);
     return new StoredLog(this.#connection, id, at, amount, sum, tree, unpack(row[5], HEADER));
   }
 
@@ -157,8 +157,6 @@ function addState(values: SqliteValue[], rule: SmallRule, state: Small): void {
     values.push(id, at, debt, charged);
   }
 }
-
-const COLUMNS = 6;
 
 /** Adds the key, the state and full_at, unless the entry was dropped since. */
 function addRow(values: SqliteValue[], entry: Entry): void {

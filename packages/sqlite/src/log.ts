@@ -6,9 +6,9 @@
  * set back.
  */
 import type { LogChange, LogState } from '@limiter/core';
+import { abandonTree } from './abandon.js';
 import type { Statements } from './connection.js';
 import { Corrupt } from './faults.js';
-import { abandonTree } from './housekeeping.js';
 import { pack } from './numbers.js';
 import { FAN, type Place, Tree } from './tree.js';
 
@@ -25,6 +25,7 @@ type Header = [
   firstKept: number,
   passed: number,
 ];
+/** How many numbers that is. */
 export const HEADER = 7;
 const EMPTY: readonly number[] = new Array(HEADER).fill(0);
 

@@ -8,7 +8,7 @@ import { createPatience } from './patience.js';
 import { createTick } from './tick.js';
 
 export interface SqliteStoreOptions {
-  /** Whole ms since the Unix epoch, 0 <= now < 2^52. For tests, and callers that agree within 2 s. Default: the process clock, read inside the transaction. */
+  /** Whole ms since the Unix epoch, 0 <= now < 2^52. For tests, and callers that agree within 2 s. Default: the process clock, read anew for each decision. */
   readonly clock?: (() => number) | undefined;
   /** How long a step waits for a lock that another process holds, before it is an 'unreachable' fault. Default '50ms'. */
   readonly busyTimeout?: Duration | undefined;
@@ -22,12 +22,12 @@ export interface SqliteStoreOptions {
  * A path is opened with better-sqlite3, or node:sqlite where that is not installed, in WAL mode with synchronous NORMAL.
  * A database that is handed in keeps its journal mode and its settings, and stays open after `close()`.
  *
- * Every step is one transaction. A fault never throws: busy beyond `busyTimeout` is 'unreachable', a full disk or a
- * read-only file 'refused', a damaged file or row 'corrupt'; nothing of that step was written, and the store works again as
- * soon as the file does.
+ * Every step is one transaction, or one statement that is as good as one. A fault never throws: busy beyond `busyTimeout`
+ * is 'unreachable', a full disk or a read-only file 'refused', a damaged file or row 'corrupt'; nothing of that step was
+ * written, and the store works again as soon as the file does.
  *
  * @throws LimiterError ERR_LIMITER_CLIENT (no driver, a folder that is not there, a closed database), ERR_LIMITER_SCHEMA
- * (tables of a newer version), ERR_LIMITER_OPTION, ERR_LIMITER_DURATION
+ * (tables of another version), ERR_LIMITER_OPTION, ERR_LIMITER_DURATION
  * @example
  * const limiter = createLimiter({ name: 'api', store: sqliteStore('/var/lib/app/limits.db'), limits, onStoreFailure: 'allow' });
  */

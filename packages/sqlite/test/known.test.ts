@@ -10,6 +10,7 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sqliteStore } from '../src/index.js';
+import { Known } from '../src/known.js';
 import { open, openWriteAhead, value } from './support/database.js';
 import { count } from './support/dump.js';
 import { newFile } from './support/files.js';
@@ -144,6 +145,19 @@ describe('what a store knows without reading', () => {
     expect(only(store.runSync(peek(five))).remaining).toBe(4);
     other.exec('ROLLBACK');
     expect(only(store.runSync(consume(five))).remaining).toBe(3);
+  });
+});
+
+describe('how much is known', () => {
+  it('stays at some thousands of keys, also where all of them are asked again and again without a transaction', () => {
+    const known = new Known();
+    const keys = Array.from({ length: 20_000 }, (_, i) => `${i}`);
+    for (const [i, key] of keys.entries()) {
+      known.begin(1);
+      known.add({ key, state: undefined, unwritten: undefined });
+      if (i % 2_000 === 0) for (const earlier of keys.slice(0, i)) known.look(earlier);
+    }
+    expect(keys.filter((key) => known.get(key) !== undefined).length).toBeLessThanOrEqual(8_192);
   });
 });
 
