@@ -1,6 +1,6 @@
 import { memoryStore } from '@limiter/memory';
 import { describe, expect, it } from 'vitest';
-import type { Asking, AskingStore, Charge, Step } from '../../src/index.js';
+import type { Charge, Step } from '../../src/index.js';
 import { createLimiter, slidingWindowLog, tokenBucket, withDenialMemory } from '../../src/index.js';
 import { consume, counted, who } from './counted-store.js';
 
@@ -176,78 +176,29 @@ describe('a denial from memory is the one that the store would give', () => {
     expect(store.denials().remembered).toBe(50);
   });
 
-  it('a store that is asked by calls is asked by calls, and what it answers is remembered', async () => {
-    const time = { now: 1_000_000 };
-    const memory = memoryStore({ clock: () => time.now });
-    const calls: Asking[] = [];
-    const remote: AskingStore = {
-      traits: { ...memory.traits, sync: false, fails: 'possible' },
-      run: () => Promise.reject(new Error('it can be asked by a call')),
-      ask(asking) {
-        calls.push(asking);
-        asking.onAbort = () => asking.answer({ ok: false, fault: 'unreachable', cause: asking.reason });
-        if (calls.length !== 3) asking.answer(memory.runSync(asking.step));
+  it('answers whom it was asked for when a getter of the subject asks the same limiter', async () => {
+    const { limiter } = counted();
+    for (let i = 0; i < 2; i += 1) await limiter.consume({ org: 'other', user: 'u' }, { cost: 3 });
+    const between: unknown[] = [];
+    const subject = {
+      org: 'mine',
+      get user(): string {
+        between.push(limiter.consume({ org: 'other', user: 'u' }, { cost: 3 }));
+        return 'u';
       },
     };
-    const store = withDenialMemory(remote, { now: () => time.now });
-    const limits = { log: slidingWindowLog({ limit: 2, window: '1s' }) };
-    const limiter = createLimiter({ name: 'api', store, limits, onStoreFailure: 'deny', storeTimeout: '20ms' });
-    await limiter.consume('u');
-    expect(await limiter.consume('u', { cost: 2 })).toMatchObject({ decidedBy: 'store', allowed: false });
-    expect(await limiter.consume('u', { cost: 2 })).toMatchObject({ decidedBy: 'denial-memory', retryAfterMs: 1_000 });
-    expect(calls).toHaveLength(2);
-    expect(await limiter.consume('u'), 'the deadline reaches the store').toMatchObject({ reason: 'store-failure' });
-    expect((await limiter.consume('u', { cost: 2 })).decidedBy, 'it never ran').toBe('denial-memory');
-    await limiter.consume('u');
-    expect(await limiter.consume('u', { cost: 2 })).toMatchObject({
-      decidedBy: 'store',
-      limits: { log: { remaining: 0 } },
+    expect(await limiter.consume(subject, { cost: 3 })).toMatchObject({
+      allowed: true,
+      limits: { log: { key: 'mine' } },
     });
+    for (const one of between) expect(await one).toMatchObject({ allowed: false, decidedBy: 'denial-memory' });
   });
 
-  it('asks again after a call of which the store threw: it may have been charged', async () => {
-    const time = { now: 1_000_000 };
-    const memory = memoryStore({ clock: () => time.now });
-    let broken = false;
-    const remote: AskingStore = {
-      traits: { ...memory.traits, sync: false, fails: 'possible' },
-      run: (steps) => memory.run(steps),
-      ask(asking) {
-        const outcome = memory.runSync(asking.step);
-        if (broken) throw new TypeError('cannot read properties of undefined');
-        asking.answer(outcome);
-      },
-    };
-    const store = withDenialMemory(remote, { now: () => time.now });
-    const limits = { log: slidingWindowLog({ limit: 3, window: '1s' }) };
-    const limiter = createLimiter({ name: 'api', store, limits, onStoreFailure: 'deny' });
-    await limiter.consume('u', { cost: 1 });
-    expect((await limiter.consume('u', { cost: 3 })).limits.log.remaining).toBe(2);
-    broken = true;
-    expect((await limiter.consume('u', { cost: 1 })).reason).toBe('store-failure');
-    broken = false;
-    expect(await limiter.consume('u', { cost: 3 })).toMatchObject({
-      decidedBy: 'store',
-      limits: { log: { remaining: 1 } },
-    });
-  });
-
-  it('learns the first answer of a store that answers a call twice', async () => {
-    const time = { now: 1_000_000 };
-    const memory = memoryStore({ clock: () => time.now });
-    const remote: AskingStore = {
-      traits: { ...memory.traits, sync: false, fails: 'possible' },
-      run: (steps) => memory.run(steps),
-      ask(asking) {
-        asking.answer(memory.runSync(asking.step));
-        asking.answer(memory.runSync(asking.step));
-      },
-    };
-    const store = withDenialMemory(remote, { now: () => time.now });
-    const limits = { log: slidingWindowLog({ limit: 3, window: '1s' }) };
-    const limiter = createLimiter({ name: 'api', store, limits, onStoreFailure: 'deny' });
-    expect((await limiter.consume('u', { cost: 2 })).allowed).toBe(true);
-    expect(store.denials().remembered).toBe(0);
+  it('answers nobody for a limiter that was closed', async () => {
+    const { limiter } = counted();
+    for (let i = 0; i < 2; i += 1) await limiter.consume(who, { cost: 3 });
+    await limiter.close();
+    await expect(limiter.consume(who, { cost: 3 })).rejects.toMatchObject({ code: 'ERR_LIMITER_CLOSED' });
   });
 
   it('remembers nothing of an answer that does not belong to the question', async () => {

@@ -117,7 +117,7 @@ describe('a store that is asked by calls', () => {
 
   it('that does not answer is an unknown outcome after the deadline, told once, whatever it answers later', async () => {
     const { store, calls, decide } = deskStore();
-    const { ask, told } = consulted(store, 40);
+    const { ask, told, failed } = consulted(store, 40);
     const standstill = watchStandstill();
     const startedAt = performance.now();
     ask();
@@ -129,6 +129,10 @@ describe('a store that is asked by calls', () => {
     calls[0]?.answer(decide(calls[0]));
     await settle();
     expect(told).toHaveLength(1);
+    ask();
+    while (told.length === 1) await settle(2);
+    calls[1]?.fail(new LimiterError('ERR_LIMITER_CLOSED', 'closed'));
+    expect([told.length, failed]).toEqual([2, []]);
   });
 
   it.each([
@@ -225,6 +229,7 @@ describe('a store that is asked by calls', () => {
       'breaker-closed',
       'store-recovered',
     ]);
+    expect(events.at(-1), 'what the breaker refused has failed, too').toMatchObject({ failures: 10 });
   });
 
   it('gets what its caller throws while being told nowhere but to the caller', () => {
