@@ -60,8 +60,8 @@ function counting(): string {
 
 type Play = (options: HistoryOptions) => Promise<number>;
 
-/** Plays histories of random seeds until `steps` were compared; a failure names its seed. */
-async function playUntil(steps: number, play: Play, change: LuaStoreOptions = {}): Promise<number> {
+/** Plays histories of random seeds, or of those that come of `first`, until `steps` were compared; a failure names its seed. */
+async function playUntil(steps: number, play: Play, change: LuaStoreOptions = {}, first?: number): Promise<number> {
   let compared = 0;
   let histories = 0;
   const storeOf = (options: LuaStoreOptions) => luaStore(redis, { ...options, ...change });
@@ -71,7 +71,8 @@ async function playUntil(steps: number, play: Play, change: LuaStoreOptions = {}
     compared += await play({ storeOf, prefix: `${play.name}${histories}`, calls: 60, seed });
   });
   await redis.flushall();
-  await fc.assert(property, { numRuns: 10_000, endOnFailure: true, includeErrorInReport: true });
+  const seeded = first === undefined ? {} : { seed: first };
+  await fc.assert(property, { ...seeded, numRuns: 10_000, endOnFailure: true, includeErrorInReport: true });
   return compared;
 }
 
@@ -99,7 +100,8 @@ it('the random steps take each way through the program thirty times and more', {
   for (const [name] of WAYS) expect(Number(taken[name] ?? 0), name).toBeGreaterThanOrEqual(30);
 });
 
-// The comparison itself is tried: a program with one wrong character must not get through.
+// The comparison itself is tried: a program with one wrong character must not get through. The seeds are the same each time, and far more than
+// it takes, for some are met by one history in a hundred only.
 it.each([
   ['a bucket that admits one unit of debt less', 'level <= most', 'level < most'],
   ['a lone bucket that denies one unit of debt too early', 'debt > most', 'debt >= most'],
@@ -130,5 +132,5 @@ it.each([
   expect(script).toContain(right);
   const source = script.replaceAll(right, wrong);
   const play = /refundLog|budget|firstAfter|LIMIT|newest|sequence|args/.test(right) ? playLogHistory : playHistory;
-  await expect(playUntil(50_000, play, { source })).rejects.toThrow(/seed \d+, call \d+, step/);
+  await expect(playUntil(200_000, play, { source }, 1)).rejects.toThrow(/seed \d+, call \d+, step/);
 });
