@@ -1,6 +1,6 @@
 import { memoryStore } from '@limiter/memory';
 import { describe, expect, it } from 'vitest';
-import type { Step } from '../../src/index.js';
+import type { Outcome, Step } from '../../src/index.js';
 import { withDenialMemory } from '../../src/index.js';
 import { consume, counted, who } from './counted-store.js';
 
@@ -75,6 +75,14 @@ describe('denial memory', () => {
     // The clock's question takes the budget that is back; this one comes after it.
     expect(store.runSync(consume('a', 1))).toMatchObject({ allowed: false });
     expect(store.denials()).toEqual({ answered: 0, remembered: 1 });
+  });
+
+  it('remembers nothing that somebody decided in the place of the store', () => {
+    const memory = memoryStore({ clock: () => 1_000_000 });
+    const inner = { ...memory, runSync: (step: Step) => ({ ...memory.runSync(step), by: 'fallback' }) as Outcome };
+    const store = withDenialMemory(inner, { now: () => 1_000_000 });
+    for (let i = 0; i < 2; i += 1) store.runSync(consume('a', 1));
+    expect(store.denials().remembered).toBe(0);
   });
 
   it('values that only look alike when joined are kept apart', async () => {
