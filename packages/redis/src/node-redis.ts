@@ -3,17 +3,11 @@
  * node-redis knows no "ready and greeted", waits for replies without an end, and names its errors by class only; this file
  * makes up for that.
  */
-import { SCRIPT_COMMANDS } from './client.js';
-import { messageOf } from './faults.js';
-import { type Lane, type Link, type LinkHooks, NotSent } from './link.js';
+import type { ClientListener } from './client.js';
+import type { Link, LinkHooks } from './link.js';
 import type { AdaptedClient } from './link-maker.js';
+import { watch } from './node-redis-link.js';
 import { backoffMs, CONNECT_TIMEOUT_MS, DEAD_LINK_MS } from './safe-options.js';
-
-/** RESP type `$`: a string of bytes. */
-const AS_BYTES = { typeMapping: { 36: Buffer } };
-const AS_TEXT = { typeMapping: {} };
-
-type Listener = (...args: unknown[]) => void;
 
 /** The methods of a node-redis client that are called. */
 export interface NodeRedisClient {
@@ -24,21 +18,18 @@ export interface NodeRedisClient {
   destroy(): void;
   ref(): void;
   unref(): void;
-  on(event: string, listener: Listener): unknown;
-  off(event: string, listener: Listener): unknown;
+  on(event: string, listener: ClientListener): unknown;
+  off(event: string, listener: ClientListener): unknown;
   sendCommand(args: string[], options?: object): Promise<unknown>;
   // Declared without arguments: its own type is far narrower than what is passed, and different in every version.
   duplicate(): unknown;
 }
 
-interface NodeRedisOptions {
+export interface NodeRedisOptions {
   readonly keyPrefix?: string | Buffer | undefined;
   readonly socket?: object | undefined;
   readonly disableOfflineQueue?: boolean | undefined;
 }
-
-/** Error replies begin with a word in capitals (`ERR ...`, `NOSCRIPT ...`); the driver's own errors do not. */
-const isReply = (error: unknown): boolean => /^[A-Z][A-Z0-9_]+( |$)/.test(messageOf(error));
 
 /**
  * @example
@@ -74,104 +65,6 @@ function duplicateSafely(given: NodeRedisClient): NodeRedisClient {
       reconnectStrategy: backoffMs,
     },
   }) as NodeRedisClient;
-}
-
-interface Watched {
-  readonly link: Link;
-  readonly inFlight: () => number;
-  /** performance.now() of the last sign of life: a reply, an event, or the first send after a quiet time. */
-  readonly signAt: () => number;
-  stop(): void;
-}
-
-function watch(
-  client: NodeRedisClient,
-  hooks: LinkHooks,
-  parts: Pick<Link, 'open' | 'renew' | 'hold' | 'close'>,
-): Watched {
-  let greeted = false;
-  let session = 0;
-  let trouble: unknown;
-  let inFlight = 0;
-  let signAt = performance.now();
-
-  const lane: Lane = {
-    name: '',
-    get ready() {
-      return greeted && client.isReady;
-    },
-    async send(command, args) {
-      if (!client.isReady) throw new NotSent('Not connected to Redis', { cause: trouble });
-      if (inFlight === 0) signAt = performance.now();
-      inFlight += 1;
-      try {
-        return await client.sendCommand([command, ...args], SCRIPT_COMMANDS.has(command) ? AS_BYTES : AS_TEXT);
-      } catch (error) {
-        if (messageOf(error) === 'The queue is full')
-          throw new NotSent('The client takes no more commands', { cause: error });
-        throw error;
-      } finally {
-        inFlight -= 1;
-        signAt = performance.now();
-      }
-    },
-  };
-
-  async function greet(): Promise<void> {
-    session += 1;
-    const mine = session;
-    await hooks.greet(lane);
-    if (mine !== session || !client.isReady) return;
-    greeted = true;
-    trouble = undefined;
-    hooks.changed();
-  }
-
-  const onReady = (): void => void greet();
-  const onSign = (): void => {
-    signAt = performance.now();
-  };
-  const onDown = (error?: unknown): void => {
-    onSign();
-    if (error !== undefined) trouble = error;
-    if (client.isReady) return;
-    session += 1;
-    greeted = false;
-    hooks.changed();
-  };
-  const onError: Listener = (error) => onDown(error);
-  const onGone: Listener = () => onDown();
-  client.on('connect', onSign);
-  client.on('ready', onReady);
-  client.on('error', onError);
-  client.on('reconnecting', onGone);
-  client.on('end', onGone);
-  if (client.isReady) onReady();
-
-  const { keyPrefix } = client.options as NodeRedisOptions;
-  return {
-    inFlight: () => inFlight,
-    signAt: () => signAt,
-    link: {
-      ...parts,
-      cluster: false,
-      // A command that is sent as a list of words gets no prefix from the driver.
-      keyPrefix: keyPrefix === undefined ? '' : keyPrefix.toString(),
-      lane: () => lane,
-      isReply,
-      get trouble() {
-        return trouble;
-      },
-    },
-    stop() {
-      session += 1;
-      greeted = false;
-      client.off('connect', onSign);
-      client.off('ready', onReady);
-      client.off('reconnecting', onGone);
-      client.off('end', onGone);
-    },
-  };
 }
 
 function sharedLink(client: NodeRedisClient, hooks: LinkHooks): Link {
@@ -224,11 +117,11 @@ function ownLink(given: NodeRedisClient, hooks: LinkHooks): Link {
   const sleep = (): void => {
     if (!held && client.isOpen) client.destroy();
   };
-  const onGivenEnd: Listener = () => {
+  const onGivenEnd: ClientListener = () => {
     givenEnded = true;
     sleep();
   };
-  const onGivenReady: Listener = () => {
+  const onGivenReady: ClientListener = () => {
     givenEnded = false;
   };
   given.on('end', onGivenEnd);
