@@ -1,5 +1,5 @@
 /** A question on its way through a denial memory: everything is as whoever asked has it, and the answer is looked at in passing. */
-import type { Asking } from './failure/asking.js';
+import type { Asking } from './asking.js';
 import type { Outcome, Step } from './store.js';
 
 export class WatchedAsking implements Asking {

@@ -16,14 +16,16 @@
  * than the store said. The waits count from the arrival, so nobody is told to come back too early. Nothing that was
  * admitted is remembered, and a peek always asks the store.
  */
+
+import { type Asking, type AskingStore, canBeAsked } from './asking.js';
 import { WatchedAsking } from './denial-asking.js';
 import { DenialTable, type Denied } from './denial-table.js';
-import { type Asking, type AskingStore, canBeAsked } from './failure/asking.js';
 import { type Decorated, decorate } from './failure/decorate.js';
 import { LONGEST_TIMER_MS, wholeNumber } from './failure/options.js';
 import { monotonicNow } from './failure/time.js';
 import { LedgerChanges } from './ledger-changes.js';
 import { ruleLimit } from './rule.js';
+import { addShortcuts } from './shortcuts.js';
 import type { AskOutcome, AskStep, Charge, DeadlineSignal, Outcome, Step, Store, Verdict } from './store.js';
 
 export interface DenialMemoryOptions {
@@ -178,8 +180,8 @@ export function withDenialMemory<S extends Store>(
     }
   });
   const denials = () => ({ answered, remembered: table.size });
-  if (!canBeAsked(store)) return Object.assign(decorated, { recall, denials });
-  return Object.assign(decorated, { recall, denials, ask: (asking: Asking) => call(store, asking) });
+  const remembering = addShortcuts(Object.assign(decorated, { denials }), { recall });
+  return canBeAsked(store) ? addShortcuts(remembering, { ask: (asking: Asking) => call(store, asking) }) : remembering;
 }
 
 /** A store that answers nonsense is another's to judge; nothing of it is remembered. */

@@ -2,33 +2,24 @@
  * The decision: ask every limit, then charge every limit that admits, or none. Pure: states and the time come in, verdicts and
  * the changes to store go out. Memory and SQLite run this inside their critical section; Redis runs its Lua twin.
  */
-import { type Algorithm, type Numbers, newMark, type Writable } from './algorithms/algorithm.js';
-import { fixedWindowAlgorithm, newWindowView, type WindowView } from './algorithms/fixed-window.js';
-import { type LogView, newLogView, slidingWindowLogAlgorithm } from './algorithms/sliding-window-log.js';
+import { newMark, type Writable } from './algorithms/algorithm.js';
+import { algorithms } from './algorithms/by-name.js';
 import {
-  type BucketState,
-  type Change,
-  type LedgerState,
-  type LogChange,
-  type LogState,
-  newBucketState,
-  newWindowState,
-  type WindowState,
-} from './algorithms/state.js';
-import { ceilDiv } from './algorithms/time.js';
-import { type BucketView, newBucketView, tokenBucketAlgorithm } from './algorithms/token-bucket.js';
-import type { AlgorithmName, Rule } from './rule.js';
+  admits,
+  chargeOf,
+  markOf,
+  moveOf,
+  newStates,
+  newViews,
+  numbersOf,
+  type States,
+  type Views,
+  viewOf,
+  waitMsOf,
+} from './algorithms/by-rule.js';
+import type { Change, LedgerState } from './algorithms/state.js';
 import { ruleLimit } from './rule.js';
-import type { Adjusted, Adjustment, AskOutcome, AskStep, Charge, Mark, Verdict } from './store.js';
-
-type AnyAlgorithm = Algorithm<Rule, LedgerState, unknown>;
-
-/** The algorithm of a rule. The state that comes with a rule is the one that its ledger's grid names, so the pairing holds by construction. */
-export const algorithms: Readonly<Record<AlgorithmName, AnyAlgorithm>> = {
-  'fixed-window': fixedWindowAlgorithm as unknown as AnyAlgorithm,
-  'sliding-window-log': slidingWindowLogAlgorithm as unknown as AnyAlgorithm,
-  'token-bucket': tokenBucketAlgorithm as unknown as AnyAlgorithm,
-};
+import type { AskOutcome, AskStep, Charge, Mark, Verdict } from './store.js';
 
 export interface Evaluation {
   readonly outcome: AskOutcome;
@@ -37,14 +28,12 @@ export interface Evaluation {
 }
 
 /** What one charge came to, in records that are written into again. */
-interface Kept {
+interface Kept extends States {
   readonly verdict: Writable<Verdict>;
   readonly mark: Writable<Mark>;
-  readonly window: Writable<WindowState>;
-  readonly bucket: Writable<BucketState>;
 }
 
-/** An evaluation that is written into again: what it says holds until the next one. */
+/** An evaluation that is written into again: what it says, its changes included, holds until the next one. */
 export interface KeptEvaluation extends Evaluation {
   readonly outcome: Writable<AskOutcome> & { readonly verdicts: Verdict[] };
   readonly changes: (Change | undefined)[];
@@ -162,14 +151,11 @@ function newVerdict(): Writable<Verdict> {
 }
 
 function newKept(): Kept {
-  return { verdict: newVerdict(), mark: newMark(), window: newWindowState(), bucket: newBucketState() };
+  return { verdict: newVerdict(), mark: newMark(), ...newStates() };
 }
 
 /** How the n-th charge of the step in hand is seen: records that never leave this file. */
-interface Seen {
-  readonly window: Writable<WindowView>;
-  readonly bucket: Writable<BucketView>;
-  readonly log: Writable<LogView>;
+interface Seen extends Views {
   view: unknown;
   fits: boolean;
 }
@@ -178,7 +164,7 @@ const ALONE: Seen = newSeen();
 const SEEN: Seen[] = [];
 
 function newSeen(): Seen {
-  return { window: newWindowView(), bucket: newBucketView(), log: newLogView(), view: undefined, fits: false };
+  return { ...newViews(), view: undefined, fits: false };
 }
 
 /** A refusal charges nothing; the one thing that it may write is the move of a ledger after the clock was set back. */
@@ -211,131 +197,11 @@ function verdictOf(
   return verdict;
 }
 
-// What every decision calls goes by a switch over constants, where a look-up in the table would be shorter: what is called is
-// then known, and the engine inlines it.
-
-function viewOf(rule: Rule, state: LedgerState | undefined, now: number, into: Seen): unknown {
-  switch (rule.algorithm) {
-    case 'fixed-window':
-      return fixedWindowAlgorithm.view(state as WindowState | undefined, rule, now, into.window);
-    case 'sliding-window-log':
-      return slidingWindowLogAlgorithm.view(state as LogState | undefined, rule, now, into.log);
-    case 'token-bucket':
-      return tokenBucketAlgorithm.view(state as BucketState | undefined, rule, now, into.bucket);
-  }
-}
-
-function admits({ rule, cost, holdBack }: Charge, view: unknown): boolean {
-  if (cost === 0) return true;
-  switch (rule.algorithm) {
-    case 'fixed-window':
-      return fixedWindowAlgorithm.admits(view as WindowView, rule, cost, holdBack);
-    case 'sliding-window-log':
-      return slidingWindowLogAlgorithm.admits(view as LogView, rule, cost, holdBack);
-    case 'token-bucket':
-      return tokenBucketAlgorithm.admits(view as BucketView, rule, cost, holdBack);
-  }
-}
-
-function chargeOf({ rule, cost }: Charge, view: unknown, newId: () => number, keep: Kept | undefined): Change {
-  switch (rule.algorithm) {
-    case 'fixed-window':
-      return fixedWindowAlgorithm.charge(view as WindowView, rule, cost, newId, keep?.window);
-    case 'sliding-window-log':
-      return slidingWindowLogAlgorithm.charge(view as LogView, rule, cost, newId);
-    case 'token-bucket':
-      return tokenBucketAlgorithm.charge(view as BucketView, rule, cost, newId, keep?.bucket);
-  }
-}
-
-function moveOf(rule: Rule, view: unknown, newId: () => number): Change | undefined {
-  switch (rule.algorithm) {
-    case 'fixed-window':
-      return fixedWindowAlgorithm.move(view as WindowView, newId);
-    case 'sliding-window-log':
-      return slidingWindowLogAlgorithm.move(view as LogView, newId);
-    case 'token-bucket':
-      return tokenBucketAlgorithm.move(view as BucketView, newId);
-  }
-}
-
-function numbersOf(rule: Rule, view: unknown, holdBack: number, added: number, into: Writable<Numbers>): void {
-  switch (rule.algorithm) {
-    case 'fixed-window':
-      fixedWindowAlgorithm.numbers(view as WindowView, rule, holdBack, added, into);
-      return;
-    case 'sliding-window-log':
-      slidingWindowLogAlgorithm.numbers(view as LogView, rule, holdBack, added, into);
-      return;
-    case 'token-bucket':
-      tokenBucketAlgorithm.numbers(view as BucketView, rule, holdBack, added, into);
-  }
-}
-
-function markOf(rule: Rule, view: unknown, charged: Change, into: Writable<Mark> | undefined): Mark {
-  switch (rule.algorithm) {
-    case 'fixed-window':
-      return fixedWindowAlgorithm.mark(view as WindowView, charged as WindowState, into);
-    case 'sliding-window-log':
-      return slidingWindowLogAlgorithm.mark(view as LogView, charged as LogChange, into);
-    case 'token-bucket':
-      return tokenBucketAlgorithm.mark(view as BucketView, charged as BucketState, into);
-  }
-}
-
 function retryAfterMs(charge: Charge, view: unknown, moreAfterMs: number): number {
   const { rule, cost, holdBack } = charge;
   // What never fits has no retry time, however long one waits.
   if (cost > ruleLimit(rule) - holdBack) return Number.POSITIVE_INFINITY;
   // Nothing is left, so one unit fits as soon as anything comes back.
   if (cost === 1) return moreAfterMs;
-  switch (rule.algorithm) {
-    case 'fixed-window':
-      return fixedWindowAlgorithm.waitMs(view as WindowView, rule, cost, holdBack);
-    case 'sliding-window-log':
-      return slidingWindowLogAlgorithm.waitMs(view as LogView, rule, cost, holdBack);
-    case 'token-bucket':
-      return tokenBucketAlgorithm.waitMs(view as BucketView, rule, cost, holdBack);
-  }
-}
-
-export interface Adjusting {
-  readonly adjusted: Adjusted;
-  readonly change: Change | undefined;
-}
-
-/**
- * One ledger's part of a refund or settle at `now`. Giving back moves no anchor and stores no move. Charging more is a new
- * charge at `now` that nothing refuses, cut at twice the limit; what was cut is reported.
- */
-export function adjust(
-  adjustment: Adjustment,
-  state: LedgerState | undefined,
-  now: number,
-  newId: () => number,
-): Adjusting {
-  const { rule, amount } = adjustment;
-  const algorithm = algorithms[rule.algorithm];
-  const view = algorithm.view(state, rule, now);
-  if (adjustment.change === 'give-back') {
-    if (adjustment.mark === undefined) return { adjusted: { givenBack: 0, charged: 0, cut: 0 }, change: undefined };
-    const { givenBack, change } = algorithm.giveBack(view, rule, adjustment.charged, adjustment.mark, amount);
-    return { adjusted: { givenBack, charged: 0, cut: 0 }, change };
-  }
-  const charged = Math.min(amount, algorithm.roomToSettle(view, rule));
-  const change = charged > 0 ? algorithm.charge(view, rule, charged, newId) : algorithm.move(view, newId);
-  return { adjusted: { givenBack: 0, charged, cut: amount - charged }, change };
-}
-
-/**
- * The instant from which a window or bucket may be forgotten: its budget is full again (a window: has ended), under `rule`,
- * which wrote it. For a log it is the newest entry's time + windowMs.
- */
-export function fullAgainAt(
-  rule: Exclude<Rule, { algorithm: 'sliding-window-log' }>,
-  state: WindowState | BucketState,
-): number {
-  if (rule.algorithm === 'fixed-window') return (state as WindowState).start + rule.windowMs;
-  const bucket = state as BucketState;
-  return bucket.at + ceilDiv(bucket.debt, rule.refillTokens);
+  return waitMsOf(charge, view);
 }

@@ -1,21 +1,15 @@
 /** The public face of @limiter/core; reading it is reading the API. */
+export { type Adjusting, adjust } from './algorithms/adjust.js';
 export type { Algorithm, GivenBack, Numbers } from './algorithms/algorithm.js';
+export { algorithms } from './algorithms/by-name.js';
+export { fullAgainAt } from './algorithms/by-rule.js';
 export type { BucketState, Change, LedgerState, LogChange, LogState, WindowState } from './algorithms/state.js';
+export type { Asking, AskingStore } from './asking.js';
 export type { DecidedBy, Decision, LimitStatus, Reason } from './decision.js';
 export { type DenialMemory, type DenialMemoryOptions, withDenialMemory } from './denial-memory.js';
 export { type Duration, parseDuration, parseRate, type Rate } from './duration.js';
 export { LimiterError, type LimiterErrorCode } from './errors.js';
-export {
-  type Adjusting,
-  adjust,
-  algorithms,
-  type Evaluation,
-  evaluate,
-  fullAgainAt,
-  type KeptEvaluation,
-  newEvaluation,
-} from './evaluate.js';
-export type { Asking, AskingStore } from './failure/asking.js';
+export { type Evaluation, evaluate, type KeptEvaluation, newEvaluation } from './evaluate.js';
 export { type BreakerOptions, withBreaker } from './failure/breaker.js';
 export { type DeadlineOptions, withDeadline } from './failure/deadline.js';
 export type { Decorated } from './failure/decorate.js';
@@ -75,7 +69,7 @@ export {
   type SlidingWindowLogRule,
   type TokenBucketRule,
 } from './rule.js';
-export { withShortcuts } from './shortcuts.js';
+export { addShortcuts } from './shortcuts.js';
 export type {
   Adjusted,
   Adjustment,

@@ -1,28 +1,24 @@
 /** createLimiter(): names, costs, tiers and words in; one step to the store; a decision out. */
-import { adjustments, type Correction, refundStep, settleStep } from './adjusting.js';
+import { refundStep, settleStep } from './adjusting.js';
 import { decide, decideUnasked } from './answer.js';
-import { closedReceipts as receipts } from './closed-receipts.js';
 import { type AnyOptions, configure } from './configure.js';
+import { checkKeys, createCorrections, storeFailed } from './correcting.js';
 import type { Decision } from './decision.js';
-import { causeText, LimiterError, shown } from './errors.js';
+import { LimiterError, shown } from './errors.js';
 import type { Limit } from './limit.js';
-import { checkKnown } from './limit-checks.js';
 import type {
-  Adjustments,
   FailureOptions,
   Fallback,
   LimiterOptions,
   Made,
   NeverFails,
   NoFailure,
-  Once,
   ResetOptions,
   Shared,
   SyncLimiter,
 } from './limiter-types.js';
 import { ask, type CallOptions, ledgersOf, type Question } from './question.js';
-import { readReceipt } from './receipt.js';
-import type { AskStep, Failure, FaultOutcome, Outcome, ResetStep, Step, Store } from './store.js';
+import type { AskStep, Failure, Outcome, ResetStep, Step, Store } from './store.js';
 import { template } from './template.js';
 
 /**
@@ -61,7 +57,6 @@ export function createLimiter<S extends Store, const L extends Record<string, Li
 function makeLimiter(options: AnyOptions): SyncLimiter {
   const { asker, answerer, store } = configure(options);
   const { consult } = store;
-  const limitNames = asker.plan.limits.map((limit) => limit.name);
   // A store that cannot fail answers at once; every other is asked through `run`, where deadlines and batches live.
   const atOnce = store.runSync !== undefined && store.traits.fails === 'never';
   // What a store knows by heart costs it nothing, so the limiter asks for that first.
@@ -166,66 +161,15 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     }
   }
 
-  /** Nothing to send, or a receipt that was used: the answer without the store. */
-  function correct(
-    text: unknown,
-    amount: unknown,
-    once: Once | undefined,
-    stepOf: typeof refundStep,
-  ): { readonly id: string; readonly correction: Correction } | Adjustments<string> {
-    open();
-    if (text === undefined) return { closed: false, failure: undefined, limits: {} };
-    const receipt = readReceipt(text, options.name);
-    const correction = stepOf(receipt, amount, checkOnce(once), options.onStoreFailure, limitNames);
-    if (!receipts.close(receipt.id)) return { closed: true, failure: undefined, limits: {} };
-    // A fallback's charge lies in the fallback's ledgers; the ids mean nothing to a store that never has one.
-    const elsewhere = receipt.by === 'fallback' && atOnce;
-    const nothing = elsewhere || (correction.step.adjustments.length === 0 && correction.step.once === undefined);
-    return nothing ? { closed: false, failure: undefined, limits: {} } : { id: receipt.id, correction };
-  }
-  function corrected(id: string, correction: Correction, outcome: Outcome): Adjustments<string> {
-    // Only an unknown outcome may have run; every other fault left the charge as it was, so the receipt may be used again.
-    if (!outcome.ok && outcome.fault !== 'unknown-outcome') receipts.reopen(id);
-    if (!outcome.ok && options.onStoreFailure === 'throw') throw storeFailed(outcome);
-    return adjustments(correction, outcome);
-  }
-  /** A store that rejects with a mistake has run nothing: the receipt may be used again. */
-  function undone(id: string, error: unknown): unknown {
-    if (error instanceof LimiterError && error.code !== 'ERR_LIMITER_STORE') receipts.reopen(id);
-    return error;
-  }
-  function adjustSync(
-    text: unknown,
-    amount: unknown,
-    once: Once | undefined,
-    stepOf: typeof refundStep,
-  ): Adjustments<string> {
-    const work = correct(text, amount, once, stepOf);
-    if (!('id' in work)) return work;
-    let outcome: Outcome;
-    try {
-      outcome = runSync(work.correction.step);
-    } catch (error) {
-      throw undone(work.id, error);
-    }
-    return corrected(work.id, work.correction, outcome);
-  }
-  async function adjustAsync(
-    text: unknown,
-    amount: unknown,
-    once: Once | undefined,
-    stepOf: typeof refundStep,
-  ): Promise<Adjustments<string>> {
-    const work = correct(text, amount, once, stepOf);
-    if (!('id' in work)) return work;
-    let outcome: Outcome;
-    try {
-      outcome = await run(work.correction.step);
-    } catch (error) {
-      throw undone(work.id, error);
-    }
-    return corrected(work.id, work.correction, outcome);
-  }
+  const corrections = createCorrections({
+    limiter: options.name,
+    limits: asker.plan.limits.map((limit) => limit.name),
+    word: options.onStoreFailure,
+    neverFails: atOnce,
+    open,
+    run,
+    runSync,
+  });
   function resetStep(subject: unknown, reset: ResetOptions<string> | undefined): ResetStep {
     open();
     checkKeys(reset, 'limits', 'a reset');
@@ -236,8 +180,8 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     consume: (subject, call) => askAsync('consume', subject, call as CallOptions, false),
     peek: (subject, call) => askAsync('peek', subject, call as CallOptions, false),
     inspect: (subject, call) => askAsync('peek', subject, call as CallOptions, true),
-    refund: (receipt, cost, once) => adjustAsync(receipt, cost, once, refundStep),
-    settle: (receipt, actual, once) => adjustAsync(receipt, actual, once, settleStep),
+    refund: (receipt, cost, once) => corrections.later(receipt, cost, once, refundStep),
+    settle: (receipt, actual, once) => corrections.later(receipt, actual, once, settleStep),
     reset: async (subject, reset) => {
       const step = resetStep(subject, reset);
       const outcome = await run(step);
@@ -249,32 +193,11 @@ function makeLimiter(options: AnyOptions): SyncLimiter {
     consumeSync: (subject, call) => consumeSync(subject, call as CallOptions),
     peekSync: (subject, call) => askSync('peek', subject, call as CallOptions, false),
     inspectSync: (subject, call) => askSync('peek', subject, call as CallOptions, true),
-    refundSync: (receipt, cost, once) => adjustSync(receipt, cost, once, refundStep),
-    settleSync: (receipt, actual, once) => adjustSync(receipt, actual, once, settleStep),
+    refundSync: (receipt, cost, once) => corrections.now(receipt, cost, once, refundStep),
+    settleSync: (receipt, actual, once) => corrections.now(receipt, actual, once, settleStep),
     resetSync: (subject, reset) => {
       const outcome = runSync(resetStep(subject, reset));
       if (!outcome.ok) throw storeFailed(outcome);
     },
   };
-}
-
-function storeFailed({ fault, cause }: FaultOutcome): LimiterError {
-  return new LimiterError('ERR_LIMITER_STORE_FAILURE', `the store failed (${fault}): ${causeText(cause)}`, { cause });
-}
-
-function checkOnce(once: Once | undefined): boolean {
-  checkKeys(once, 'once', 'a refund or settle');
-  const where = once?.once ?? 'process';
-  if (where !== 'process' && where !== 'everywhere') {
-    throw new LimiterError('ERR_LIMITER_OPTION', `once must be "process" or "everywhere", got ${shown(where)}`);
-  }
-  return where === 'everywhere';
-}
-
-/** An options object with this one option. */
-function checkKeys(options: unknown, known: string, who: string): void {
-  if (options === undefined || options === null) return;
-  if (typeof options !== 'object')
-    throw new LimiterError('ERR_LIMITER_OPTION', `the options of ${who} must be an object, got ${shown(options)}`);
-  checkKnown(options, [known], who);
 }

@@ -206,6 +206,7 @@ export interface DeadlineSignal extends AbortSignal {
   readonly deadlineAt?: number | undefined;
 }
 
+/** What a store must have, and what it may: `askSync`, `recall` and `ask` (asking.ts) are for speed only, see docs/shortcuts.md. */
 export interface Store {
   readonly traits: Traits;
   /**

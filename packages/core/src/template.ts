@@ -1,4 +1,5 @@
 /** The commonest question, kept and filled in again: nothing is allocated for it. */
+import type { Writable } from './algorithms/algorithm.js';
 import type { Plan } from './plan.js';
 import { type Asked, type Asker, ask, type CallOptions, type Question } from './question.js';
 import type { Charge } from './store.js';
@@ -37,8 +38,6 @@ export function template(asker: Asker): Template | undefined {
     },
   };
 }
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function sampleSubject(axes: readonly string[]): unknown {
   if (axes.length === 1 && axes[0] === 'subject') return '';

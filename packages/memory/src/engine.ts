@@ -4,13 +4,10 @@
  * Every consume and adjust looks at one more due key than it has charges, so keys leave faster than they come.
  */
 import {
-  type Adjusted,
-  type Adjustment,
   type AdjustOutcome,
   type AdjustStep,
   type AskOutcome,
   type AskStep,
-  adjust,
   type Change,
   type Charge,
   evaluate,
@@ -21,13 +18,15 @@ import {
   type ResetStep,
   type Verdict,
 } from '@limiter/core';
-import { keyOf, markerKeyOf } from './keys.js';
+import { Adjuster } from './adjuster.js';
+import { keyOf } from './keys.js';
 import type { Ledgers } from './ledgers.js';
 import { NO_SPACE, newScratch, type Scratch, type Space } from './space.js';
 import { exhaustedUntilOf, forgetAtOf, tellsStanding } from './standing.js';
 
 export class Engine {
   readonly #ledgers: Ledgers;
+  readonly #adjuster: Adjuster;
   /** Identities are never reused, and begin at random, so that a receipt from an earlier process finds nothing. */
   #lastId: number = Math.floor(Math.random() * 2 ** 52);
   readonly #newId = (): number => {
@@ -50,6 +49,7 @@ export class Engine {
 
   constructor(ledgers: Ledgers) {
     this.#ledgers = ledgers;
+    this.#adjuster = new Adjuster(ledgers, this.#newId);
   }
 
   /** `lent`: the outcome is this engine's own record, good until the next step. */
@@ -93,10 +93,16 @@ export class Engine {
       space.write(row, change);
       const verdict = outcome.verdicts[0] as Verdict;
       if (tellsStanding(verdict, charge.holdBack)) {
-        this.#tell(slot, now + verdict.resetAfterMs, verdict.remaining > 0 ? 0 : now + verdict.moreAfterMs, now, 1);
+        this.#ledgers.tell(
+          slot,
+          now + verdict.resetAfterMs,
+          verdict.remaining > 0 ? 0 : now + verdict.moreAfterMs,
+          now,
+          1,
+        );
       } else {
         const state = space.read(row, this.#scratch(0));
-        this.#tell(slot, forgetAtOf(rule, state), exhaustedUntilOf(rule, state, now), now, 1);
+        this.#ledgers.tell(slot, forgetAtOf(rule, state), exhaustedUntilOf(rule, state, now), now, 1);
       }
     } else if (slot >= 0 && step.op === 'consume') table.usedAt(slot, now);
     if (step.op === 'consume') table.sweep(now, 2);
@@ -104,12 +110,8 @@ export class Engine {
   }
 
   adjust(step: AdjustStep, now: number): AdjustOutcome {
-    if (step.once !== undefined && !this.#mark(step.once, now)) {
-      return { ok: true, op: 'adjust', now, closed: true, adjusted: [] };
-    }
-    const adjusted = step.adjustments.map((adjustment) => this.#adjustOne(adjustment, now));
-    this.#ledgers.table.sweep(now, adjusted.length + 1);
-    return { ok: true, op: 'adjust', now, closed: false, adjusted };
+    this.#usedAt = -1;
+    return this.#adjuster.adjust(step, now);
   }
 
   reset(step: ResetStep, now: number): ResetOutcome {
@@ -256,54 +258,11 @@ export class Engine {
         exhaustedUntil = Math.max(exhaustedUntil, exhaustedUntilOf(charge.rule, state, now));
       }
     }
-    this.#tell(slot, forgetAt, exhaustedUntil, now, written);
-  }
-
-  /** Where a key has more ledgers than were written, what is known of them stays: it leaves rather too late than too early. */
-  #tell(slot: number, forgetAt: number, exhaustedUntil: number, now: number, written: number): void {
-    const { table } = this.#ledgers;
-    if (this.#ledgers.has(slot, written)) {
-      table.settle(slot, forgetAt, exhaustedUntil);
-      return;
-    }
-    const before = table.exhaustedUntil(slot);
-    table.settle(slot, Math.max(forgetAt, table.forgetAt(slot)), Math.max(exhaustedUntil, before > now ? before : 0));
+    this.#ledgers.tell(slot, forgetAt, exhaustedUntil, now, written);
   }
 
   /** Keys that were added or changed their place count as used in the order of the charges, like the others. */
   #useAgain(count: number): void {
     for (let i = 0; i < count; i += 1) this.#ledgers.table.use(this.#keys[i] as string);
-  }
-
-  #adjustOne(adjustment: Adjustment, now: number): Adjusted {
-    const { ledger, rule } = adjustment;
-    const { table } = this.#ledgers;
-    const key = keyOf(ledger);
-    this.#usedAt = -1;
-    let slot = table.use(key);
-    let space = this.#ledgers.space(ledger, 0);
-    let row = slot < 0 || space === undefined ? -1 : this.#ledgers.row(slot, space);
-    const scratch = this.#scratch(0);
-    const state = row < 0 ? undefined : (space as Space).read(row, scratch);
-    const { adjusted, change } = adjust(adjustment, state, now, this.#newId);
-    if (change === undefined) return adjusted;
-    space ??= this.#ledgers.addSpace(ledger, rule);
-    if (slot < 0) slot = table.add(key, now);
-    if (row < 0) row = this.#ledgers.addRow(slot, space);
-    space.write(row, change);
-    const written = space.read(row, scratch);
-    this.#tell(slot, forgetAtOf(rule, written), exhaustedUntilOf(rule, written, now), now, 1);
-    return adjusted;
-  }
-
-  /** Leaves the marker of an adjustment that is done once; false when it is there already. It is kept as an exhausted key is. */
-  #mark({ key, ttlMs }: NonNullable<AdjustStep['once']>, now: number): boolean {
-    const { table } = this.#ledgers;
-    const markerKey = markerKeyOf(key);
-    const found = table.find(markerKey);
-    if (found >= 0 && table.forgetAt(found) > now) return false;
-    const slot = found >= 0 ? found : table.add(markerKey, now);
-    table.settle(slot, now + ttlMs, now + ttlMs);
-    return true;
   }
 }

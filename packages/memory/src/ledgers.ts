@@ -54,6 +54,20 @@ export class Ledgers {
     return this.table.ledgers(slot) === count;
   }
 
+  /**
+   * What a step has left of a key of which it wrote `written` ledgers: when the key may be forgotten, until when it is exhausted (0: it is not).
+   * Where it has more ledgers, what is known of them stays: it leaves rather too late than too early.
+   */
+  tell(slot: number, forgetAt: number, exhaustedUntil: number, now: number, written: number): void {
+    const { table } = this;
+    if (this.has(slot, written)) {
+      table.settle(slot, forgetAt, exhaustedUntil);
+      return;
+    }
+    const before = table.exhaustedUntil(slot);
+    table.settle(slot, Math.max(forgetAt, table.forgetAt(slot)), Math.max(exhaustedUntil, before > now ? before : 0));
+  }
+
   /** The ledgers of a slot, the newest first. */
   chain(slot: number): readonly { readonly space: Space; readonly row: number }[] {
     const chain: { readonly space: Space; readonly row: number }[] = [];

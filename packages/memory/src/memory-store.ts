@@ -7,11 +7,11 @@
 import {
   type AlgorithmName,
   type AskStep,
+  addShortcuts,
   type Outcome,
   type Step,
   type SyncStore,
   type Traits,
-  withShortcuts,
 } from '@limiter/core';
 import { Engine } from './engine.js';
 import { Ledgers } from './ledgers.js';
@@ -32,6 +32,7 @@ export interface MemoryStats {
 
 export interface MemoryStore extends SyncStore {
   readonly traits: Traits & { readonly sync: true; readonly fails: 'never' };
+  /** As `runSync`, but lent: the next step writes over the outcome (not where there is an `onEvict`, which may ask). */
   askSync(step: AskStep): Outcome;
   /** What is kept and what has left, since the store was made. */
   stats(): MemoryStats;
@@ -132,5 +133,5 @@ export function openStore(options: MemoryStoreOptions): { readonly store: Memory
       evictedExhausted: ledgers.evictedExhausted,
     }),
   };
-  return { store: withShortcuts(store, { askSync }), ledgers };
+  return { store: addShortcuts(store, { askSync }), ledgers };
 }

@@ -2,10 +2,11 @@
  * The whole of what stands between a limiter and its store (protect.ts), for one step and without promises between the layers: the
  * breaker admits, the deadline watches, the store is asked, and its answer passes breaker, observer and fallback on the way back.
  */
+
+import type { Asking, AskingStore } from '../asking.js';
 import { LimiterError } from '../errors.js';
 import type { Outcome, Step } from '../store.js';
 import { checkedOne, fault, isDead } from './answers.js';
-import type { Asking, AskingStore } from './asking.js';
 import type { Breaker } from './breaker.js';
 import type { Deadline } from './deadline.js';
 import type { Waiting } from './expiry.js';

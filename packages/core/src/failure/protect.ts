@@ -1,8 +1,9 @@
 /** What stands between a limiter and its store: fallback(observation(breaker(deadline(store)))). */
+
+import { canBeAsked } from '../asking.js';
 import { causeText } from '../errors.js';
 import type { Store } from '../store.js';
 import { guardSync, markGuarded } from './answers.js';
-import { canBeAsked } from './asking.js';
 import { type BreakerOptions, breaking, createBreaker } from './breaker.js';
 import { type Consult, consulting } from './consult.js';
 import { createDeadline } from './deadline.js';

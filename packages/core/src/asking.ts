@@ -1,5 +1,5 @@
 /** A question to a store that answers by a call instead of a promise. */
-import type { Outcome, Step, Store } from '../store.js';
+import type { Outcome, Step, Store } from './store.js';
 
 /** One step on its way, and whom to tell what came of it: everything that a store needs to hold of a call. */
 export interface Asking {
