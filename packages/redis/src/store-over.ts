@@ -2,11 +2,11 @@
 import {
   type AlgorithmName,
   type AskingStore,
+  addShortcuts,
   type DeadlineSignal,
   type Outcome,
   type Step,
   type Store,
-  withShortcuts,
 } from '@limiter/core';
 import { type Program, serverClocks } from '@limiter/redis-lua';
 import { createDispatcher } from './dispatcher.js';
@@ -94,5 +94,5 @@ export function storeOver(parts: StoreParts): RedisStore {
     },
   };
   // What may take several calls is asked as a whole only.
-  return givesBack ? store : withShortcuts(store, { ask: dispatcher.ask });
+  return givesBack ? store : addShortcuts(store, { ask: dispatcher.ask });
 }
