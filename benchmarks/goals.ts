@@ -143,6 +143,14 @@ export const GOALS: readonly Goal[] = [
     'x',
     grown('replay memory', 'three limits', 1_000_000, 100_000),
   ),
+  // Where the heap has had time to come to its size.
+  most(
+    'Replay',
+    'memory, 3,000,000 lines over 1,000,000',
+    1.3,
+    'x',
+    grown('replay memory', 'three limits', 3_000_000, 1_000_000),
+  ),
   // The goal gives no number for cache effects. This bound was set before the first run and stays, beside the Map that explains it.
   most('Decision growth', 'keys, 1,000 to 1,000,000', 4, 'x', grown('growth keys', 'a decision', 1_000_000, 1_000)),
   most(

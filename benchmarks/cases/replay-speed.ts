@@ -48,7 +48,7 @@ async function judge(file: string): Promise<void> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'limiter-replay-'));
-const sizes = quick ? [1_000, 10_000] : [100_000, 1_000_000];
+const sizes = quick ? [1_000, 10_000] : [100_000, 1_000_000, 3_000_000];
 const speed: Entry[] = [];
 const memory: Entry[] = [];
 try {

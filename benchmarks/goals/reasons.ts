@@ -42,6 +42,16 @@ export const REASONS: readonly Reason[] = [
       'Three limits need one transaction around one statement of three rows; one row for all of them would be less, and [is not worth its price](./decisions/008-sqlite-writes-little.md).',
   },
   {
+    group: /^Replay/,
+    why:
+      'A log of 100,000 lines is judged before the heap has come to the size at which the garbage collector holds it. From there on the memory does not ' +
+      'grow: see the row from 1,000,000 to 3,000,000 lines.',
+  },
+  {
+    group: /^Sliding log/,
+    why: 'A log of 100,000 entries is searched in a tree of three levels, one of 10 in one; a cost in the middle needs the longest way.',
+  },
+  {
     group: /^Size/,
     why:
       'Nothing can be left out of createLimiter(): each input is checked and refused with its value and the rule, receipts are read and written, and the ' +
