@@ -1,6 +1,7 @@
 -- A consume of one sliding log, alone in its call: kind l. Here the commonest is answered: no log yet, or one whose newest entry carries nothing besides
 -- and is not ahead of the clock; if that entry counts, the running sum does not begin anew, and what a refusal waits for lies in the first entry.
--- 3-call.lua answers the rest. ARGV: windowMs, budget, cost. 5-log.lua says what an entry holds.
+-- 3-call.lua answers the rest. ARGV: windowMs, budget, cost. 5-log.lua says what an entry holds. Identities lie in 2^44 .. 2^45-1
+-- (17592186044416, 35184372088832), sums below 2^53 (9007199254740992).
 if kind == 'l' then
   local key, windowMs, budget, cost, entry, read = keys[1], args[4] + 0, args[5] + 0, args[6] + 0, '>I6I7I7I7', struct.unpack
   repeat
