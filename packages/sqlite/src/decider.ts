@@ -4,7 +4,7 @@ import { answerAtOnce, isSmall } from './at-once.js';
 import { faultOutcome, isBusy, resultCode } from './faults.js';
 import { createSweeper, WRITES_A_SWEEP } from './housekeeping.js';
 import type { Opening } from './opening.js';
-import { type Patience, pause } from './patience.js';
+import { type Patience, pause, pauseMs } from './patience.js';
 import { mayBeginAsReader, type Transaction, transact } from './transaction.js';
 
 export interface DeciderOptions {
@@ -92,7 +92,8 @@ export function createDecider({ opening, patience, prefix, clock }: DeciderOptio
           return faultOutcome(error);
         }
       }
-      if (tries > 0) pause(tries);
+      const ms = pauseMs(tries);
+      if (ms > 0) pause(ms);
     }
   }
 

@@ -82,7 +82,8 @@ export function createTick({ together, alone, patience }: TickOptions): Tick {
           return;
         }
       }
-      if (tries > 0) await after(pauseMs(tries));
+      const ms = pauseMs(tries);
+      if (ms > 0) await after(ms);
     }
   }
 
