@@ -50,7 +50,10 @@ export function createSweeper(): Sweeper {
   function drop(connection: Connection, before: number, from: string): string | undefined {
     let done = from;
     for (const [key, tree] of connection.expired.all(from, ROWS_A_SWEEP, before) as readonly [string, number][]) {
-      if (tree !== 0 && !dropSome(connection, tree, NODES_A_SWEEP)) return done;
+      if (tree !== 0) {
+        connection.ledgers.nodesGone();
+        if (!dropSome(connection, tree, NODES_A_SWEEP)) return done;
+      }
       connection.takeLedger.get(key);
       connection.ledgers.gone(key);
       done = key;

