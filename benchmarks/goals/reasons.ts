@@ -14,6 +14,12 @@ export const REASONS: readonly Reason[] = [
       'text take longer than the whole call of the peer ([where the time goes](#memory-where-the-time-of-a-synchronous-decision-goes)).',
   },
   {
+    group: /^Redis, one denied key/,
+    why:
+      'A denial from memory ends at the exact millisecond and is a record of its own, so each takes a reading of the clock and a record; with the promise ' +
+      'that every contender makes, these alone take about what the goal allows.',
+  },
+  {
     group: /^Redis, .*256 in flight( over|$)/,
     why:
       'Client and server share two cores, and the server has become the smaller part: what is left is the client, above all the promise, the record and ' +
@@ -24,12 +30,6 @@ export const REASONS: readonly Reason[] = [
     why:
       'Nothing is shared with other calls here. The script reads the time, the ledger and writes it where a counter is incremented, in caches that ' +
       'have gone cold since the last call; on the client come the deadline, the breaker and the record.',
-  },
-  {
-    group: /^Redis, one denied key/,
-    why:
-      'A denial from memory ends at the exact millisecond and is a record of its own, so each takes a reading of the clock and a record; with the promise ' +
-      'that every contender makes, these alone take about what the goal allows.',
   },
   {
     group: /^Redis server CPU/,
